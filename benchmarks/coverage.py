@@ -84,7 +84,7 @@ def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun
         size=np.full(n, _SPECIES),
         label=species[plant],
         first=np.where(is_correct, species[plant], similar[plant]),
-        confidence=np.maximum(probability, 1 - probability),
+        first_score=np.maximum(probability, 1 - probability),
         probability=probability,
         squares=probability**2 + (1 - probability) ** 2,
         genus_correct=is_correct,

@@ -332,7 +332,7 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names, labels = truth.encode("species")
+    names, labels = truth.to_indices("species")
     shares = [
         average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
     ]

@@ -34,7 +34,7 @@ from leafid.scoring.tables import FORMATS, Rows, Table, render
 Frame = Any
 Truth = StrPath | Collection | Iterable[Picture] | Mapping[str, str] | Frame
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
-Runs = (
+RunsLike = (
     StrPath
     | Rankings
     | Scores
@@ -68,7 +68,7 @@ class Records(list[dict[str, Any]]):
 
 def evaluate(
     truth: Truth,
-    runs: Runs,
+    runs: RunsLike,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     by: str = "type",
@@ -144,7 +144,7 @@ def evaluate(
 
 def compare(
     truth: Truth,
-    runs: Runs,
+    runs: RunsLike,
     metrics: Sequence[str] = ("S",),
     *,
     bootstrap: Bootstrap | None = None,
@@ -178,7 +178,7 @@ def make_options(
     leave_out_missing: bool = False,
 ) -> ScoreOptions:
     """Check what a caller asks for; an `InputError` or a `UsageError` says what is wrong."""
-    chosen = find_metrics(list_values("metrics", metrics, str))
+    checked = find_metrics(list_values("metrics", metrics, str))
     if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
         raise InputError(
             f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
@@ -186,7 +186,10 @@ def make_options(
     if not isinstance(bootstrap, Bootstrap | None):
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
     return ScoreOptions(
-        chosen, cast(Intervals, intervals), bootstrap or Bootstrap(), leave_out_missing
+        metrics=checked,
+        intervals=cast(Intervals, intervals),
+        bootstrap=bootstrap or Bootstrap(),
+        leave_out_missing=leave_out_missing,
     )
 
 
@@ -194,14 +197,14 @@ def _judge(
     truth: Any, runs: Any, needs_families: bool
 ) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
-    made = to_runs(runs, ground_truth)
-    judged = [judge_run(run, ground_truth) for run in made]
+    answers = to_runs(runs, ground_truth)
+    judged = [judge_run(run, ground_truth) for run in answers]
     if empty := [run.name for run in judged if not run.covered.any()]:
         raise LeafidError(
             f"{empty[0]}: expected predictions for the labelled pictures, found none"
         )
     if needs_families:
-        ground_truth.warn_of_families(made)
+        ground_truth.warn_of_families(answers)
     return ground_truth, judged
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError
 from leafid.metrics.averages import Booleans, Floats, Indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
-from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, find_indices
+from leafid.scoring.reading.runs import Run, select_rows
+from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class JudgedRun:
     first: Indices
     #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
     #: 0 for what isn't named.
-    confidence: Floats
+    first_score: Floats
     probability: Floats
     squares: Floats
     #: bool (n,): whether the first species is of the correct genus, of the correct family.
@@ -61,12 +61,7 @@ class JudgedRun:
 
     def select(self, rows: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""
-        columns = {}
-        for field in fields(self):
-            column = getattr(self, field.name)
-            if isinstance(column, np.ndarray):
-                columns[field.name] = column[rows]
-        return replace(self, **columns)
+        return select_rows(self, rows)
 
 
 def strip_run_suffix(name: str) -> str:
@@ -81,13 +76,14 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     or else of a list: a predicted species need not have a picture there.
     """
     predictions, picture, species = truth.locate(run)
-    labels = truth.encode("species")[1]
+    labels = truth.to_indices("species")[1]
     is_hit = species == labels[picture]
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
     hits = np.flatnonzero(is_hit)[::-1]
     rank = np.zeros(len(truth), np.int32)
     rank[picture[hits]] = predictions.rank[hits]
-    probability, confidence = np.zeros(len(truth)), np.zeros(len(truth))
+    probability = np.zeros(len(truth))
+    first_score = np.zeros(len(truth))
     probability[picture[hits]] = predictions.score[hits]
     at_first = np.flatnonzero(predictions.rank == 1)
     answered = picture[at_first]
@@ -95,7 +91,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     names = np.where(species < 0, others[predictions.species_index], species)
     first = np.full(len(truth), -1)
     first[answered] = names[at_first]
-    confidence[answered] = predictions.score[at_first]
+    first_score[answered] = predictions.score[at_first]
     # Scores that are too large to be squared are no probabilities, which metrics check.
     with np.errstate(over="ignore"):
         squares = np.bincount(picture, predictions.score**2, len(truth))
@@ -103,13 +99,13 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
     def is_correct(taxa: Sequence[str], level: str) -> Booleans:
-        taxon_names, labels = truth.encode(level)
-        predicted = find_indices(taxa, taxon_names)[predictions.species_index[at_first]]
-        expected = labels[answered]
-        is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
+        predicted = np.array(taxa, object)[predictions.species_index[at_first]]
+        expected = np.array(getattr(truth, level), object)[answered]
+        # The correct species is right even if the ground truth has two families of its
+        # genus.
+        is_same = (predicted == expected) | is_hit[at_first]
         is_right = np.zeros(len(truth), bool)
-        # The correct species is right even if the ground truth has two families of its genus.
-        is_right[answered] = ((predicted == expected) | is_hit[at_first]) & is_known
+        is_right[answered] = is_same & (expected != UNKNOWN)
         return is_right
 
     return JudgedRun(
@@ -118,7 +114,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         size=np.bincount(picture, minlength=len(truth)),
         label=labels,
         first=first,
-        confidence=confidence,
+        first_score=first_score,
         probability=probability,
         squares=squares.astype(np.float64),
         genus_correct=is_correct(genera, "genus"),
@@ -126,7 +122,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         is_known=np.array(truth.species) != UNKNOWN_SPECIES,
         problem=_find_score_problem(run),
         **{
-            name: truth.encode(name)[1]
+            name: truth.to_indices(name)[1]
             for name in ("author", "official_plant", "plant")
         },
     )

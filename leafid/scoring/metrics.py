@@ -175,7 +175,7 @@ def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
         # The pictures of a single plant are correct or wrong together.
         return np.nan
     return expected_calibration_error(
-        known.confidence, known.rank == 1, is_equal_width=is_equal_width
+        known.first_score, known.rank == 1, is_equal_width=is_equal_width
     )
 
 
@@ -184,7 +184,7 @@ def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
     # A run rejects a picture that it lacks, or for which it names the unknown species
     # first.
     is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
-    best = np.where(is_rejected, -np.inf, run.confidence)
+    best = np.where(is_rejected, -np.inf, run.first_score)
     return best[run.is_known], best[~run.is_known]
 
 
@@ -223,7 +223,7 @@ _METRICS = {
         needs_probabilities=True,
         highest=2,
     ),
-    "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
+    "confidence": Metric(lambda run: run.first_score, needs_probabilities=True),
     "ece": Metric(score_all=_calibration_error, needs_probabilities=True),
     "ece-width": Metric(
         score_all=partial(_calibration_error, is_equal_width=True),

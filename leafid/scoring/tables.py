@@ -183,9 +183,8 @@ def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     lines: list[str] = []
     # With the line end \r\n, which is replaced, both characters are quoted in cells.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
-    writer.writerows(
-        [escape_formula(_clean_number(cell)) for cell in row] for row in rows
-    )
+    for row in rows:
+        writer.writerow(map(escape_formula, map(_clean_number, row)))
     return "".join(f"{line[:-2]}\n" for line in lines)
 
 

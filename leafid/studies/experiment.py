@@ -263,11 +263,15 @@ def _read_external_runs(
                 f"{len(system.files)} of {system.name}"
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
-    for run in chain(*runs.values()):
+    _warn_of_missing(chain(*runs.values()), tested)
+    return runs
+
+
+def _warn_of_missing(runs: Iterable[Run], tested: set[str]) -> None:
+    for run in runs:
         if missing := len(tested - {*run.pictures}):
             message = "%s: %d of %d pictures are missing and count 0"
             logger.warning(message, run.name, missing, len(tested))
-    return runs
 
 
 def make_experiment_tables(
@@ -284,9 +288,9 @@ def make_experiment_tables(
     """
     settings = group_by(answers, lambda key: key[:3])
     # What all rows share is in the title.
-    varying = [i for i in range(3) if len({key[i] for key in settings}) > 1] or [1]
-    first = next(iter(settings), ())
-    shared = ", ".join(name for i, name in enumerate(first) if i not in varying)
+    distinct = [{*names} for names in zip(*settings, strict=True)]
+    varying = [i for i, names in enumerate(distinct) if len(names) > 1] or [1]
+    shared = [min(names) for i, names in enumerate(distinct) if i not in varying]
     groups = []
     for setting, keys in settings.items():
         name = ", ".join(setting[i] for i in varying)
@@ -299,7 +303,7 @@ def make_experiment_tables(
             "expected species with training pictures in a fold, found none"
         )
     heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
-    title = ": ".join(filter(None, ["Experiment", shared]))
+    title = ": ".join(filter(None, ["Experiment", ", ".join(shared)]))
     scores = make_score_table(title, heading, groups, options)
     tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
     if len(groups[0].runs) > 1:
@@ -312,14 +316,14 @@ def _make_group(
     answers: Mapping[str, Sequence[FoldAnswers]],
     external: Mapping[str, Sequence[Run]],
 ) -> ScoredGroup:
+    """Judge the answers of each recipe, and the runs of other systems."""
     truth, names = make_held_out_truth(chain(*answers.values()))
     runs = [
         judge_folds(recipe, folds, truth, names) for recipe, folds in answers.items()
     ]
-    known = [
-        np.any([run.is_known for run in repeat], axis=0)
-        for repeat in zip(*runs, strict=True)
-    ]
+    known = []
+    for repeat in zip(*runs, strict=True):
+        known.append(np.any([run.is_known for run in repeat], axis=0))
     for system, repeats in external.items():
         judged = [judge_run(run, truth) for run in repeats]
         runs.append([dataclasses.replace(run, name=system) for run in judged])

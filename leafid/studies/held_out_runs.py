@@ -8,11 +8,13 @@ import numpy as np
 
 from leafid.grouping import count_noun, group_by
 from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import GroundTruth, make_ground_truth
 from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
 from leafid.scoring.tables import Table
 from leafid.studies.cross_validation import FoldAnswers
+from leafid.textfiles import LineProblems
 
 
 def make_held_out_truth(
@@ -47,9 +49,8 @@ def make_held_out_run(
         start, end = end, end + len(fold.pictures)
         columns = np.searchsorted(species, fold.species)
         scores[start:end, columns] = fold.probabilities
-    rows, columns = np.indices(scores.shape, float)
-    table = np.stack([rows, columns, np.zeros_like(scores), scores, rows + 1], axis=-1)
-    return make_run(name, pictures, species, table.reshape(-1, 5))
+    with LineProblems(name) as problems:
+        return make_run(name, split_scores(scores, pictures, species), problems)
 
 
 def judge_folds(

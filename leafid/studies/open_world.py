@@ -6,6 +6,7 @@ below a threshold are rejected.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -44,11 +45,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             known, unknown, *means = np.mean([*map(_score_fold, scored)], axis=0)
             counts = [round(known), round(unknown)]
             species_rows.append([type_, *counts, *map(float, means)])
-        answers: dict[str, list[Answer]] = {}
-        for fold in of_type:
-            for kind, of_kind in fold.non_leaves.items():
-                answers.setdefault(kind, []).extend(of_kind)
-        for kind, of_kind in answers.items():
+        for kind, of_kind in _collect_non_leaves(of_type).items():
             is_learned = "no" if kind in TEST_KINDS else "yes"
             kind_rows.append([type_, kind, is_learned, *_count(of_kind)])
     scores = ["AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"]
@@ -72,6 +69,14 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             rows=kind_rows,
         ),
     ]
+
+
+def _collect_non_leaves(folds: Sequence[OpenWorldFold]) -> dict[str, list[Answer]]:
+    """Collect the answers of all folds to pictures without a leaf, by kind."""
+    answers: dict[str, list[Answer]] = {}
+    for kind, of_fold in chain(*(fold.non_leaves.items() for fold in folds)):
+        answers.setdefault(kind, []).extend(of_fold)
+    return answers
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:

@@ -1,4 +1,4 @@
-"""The formats of runs: each is split into words, which `collect` takes, and some can be written.
+"""The formats of runs: each is split into words, and some can be written.
 
 A file is in the 2011 format (`leafid.scoring.reading.run_reading`); in the six columns of TREC; a CSV table with a row
 for each prediction, as in PlantCLEF 2022, or for each picture with a column for each species; or an ``.npz``.
@@ -9,8 +9,7 @@ import logging
 import re
 import zipfile
 import zlib
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -19,15 +18,13 @@ import numpy as np
 
 from leafid.errors import InputError
 from leafid.files import open_input
-from leafid.metrics.averages import Floats
 from leafid.pictures.picture import to_run_name
 from leafid.pictures.readers.tables import FIELDS, find_fields
-from leafid.scoring.reading.runs import Prediction, Run, format_run_line
+from leafid.scoring.reading.runs import Prediction, Run, Words, format_run_line
 from leafid.textfiles import (
     LineProblems,
     escape_formula,
     parse_finite_number,
-    parse_whole_number,
     read_first_line,
     read_lines,
     read_table,
@@ -75,9 +72,6 @@ _NO_ARRAYS = (
     zlib.error,
 )
 
-#: Number of the line, picture, species, rank (None where it follows from the scores) and score.
-Words = tuple[int, str, str, str | None, str]
-
 
 def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
     """Split a run, whose format is detected from its content.
@@ -89,46 +83,6 @@ def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
         return _split_archive(file, problems)
     (split, *_) = [form.split for form in FORMATS if form.is_line(line)]
     return split(file, problems)
-
-
-def collect(
-    rows: Iterable[Words], problems: LineProblems
-) -> tuple[Sequence[str], Sequence[str], Floats]:
-    """Collect pictures, species and table of a run, as `leafid.scoring.reading.runs.make_run` takes them."""
-    pictures: dict[str, int] = {}
-    species: dict[str, int] = {}
-    # There are five numbers a line; a list of objects would take several times as much memory.
-    values = array("d")
-    for number, picture, kind, rank_word, score_word in rows:
-        rank = 0 if rank_word is None else parse_whole_number(rank_word)
-        score = parse_finite_number(score_word)
-        # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
-        if not picture.isprintable() or not kind.isprintable():
-            line = " ".join(filter(None, (picture, kind, rank_word, score_word)))
-            problems.add(
-                number,
-                f"expected UTF-8 text without invisible characters, found {line!r}",
-            )
-        elif not picture or not kind:
-            problems.add(
-                number, "expected a picture and a species, found an empty cell"
-            )
-        elif rank is None or (rank == 0 and rank_word is not None):
-            problems.add(
-                number,
-                f"expected a rank (1, 2, …) before the score, found {rank_word!r}",
-            )
-        elif score is None:
-            problems.add(
-                number, f"expected a score as a finite number, found {score_word!r}"
-            )
-        else:
-            codes = (
-                pictures.setdefault(picture, len(pictures)),
-                species.setdefault(kind, len(species)),
-            )
-            values.extend((*codes, rank, score, number))
-    return [*pictures], [*species], np.array(values).reshape(-1, 5)
 
 
 def _is_trec_line(line: str) -> bool:

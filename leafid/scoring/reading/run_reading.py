@@ -22,7 +22,7 @@ import numpy as np
 from leafid.errors import UsageError
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
-from leafid.scoring.reading.run_formats import LINE, collect, split_run
+from leafid.scoring.reading.run_formats import LINE, split_run
 from leafid.scoring.reading.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems
 
@@ -53,7 +53,7 @@ def read_run(
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(file.name, *collect(split_run(file, problems), problems), known)
+        run = make_run(file.name, split_run(file, problems), problems, known)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
         if official:
@@ -76,9 +76,9 @@ def read_run_files(
     if len({PurePath(name).stem for name in names}) < len(files):
         names = [re.sub(r"\W+", "-", str(file)).strip("-") for file in files]
     if len({*names}) < len(files):
-        listed = ", ".join(map(str, files))
+        paths = ", ".join(map(str, files))
         raise UsageError(
-            f"expected run files that differ, found {listed}; name each once"
+            f"expected run files that differ, found {paths}; name each once"
         )
     for file, name in zip(files, names, strict=True):
         yield replace(read_run(file, known, **options), name=name)

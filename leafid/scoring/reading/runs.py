@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,24 @@ from leafid.metrics.averages import Booleans, Floats
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.names import drop_authors, normalise_name, separate_words
 from leafid.pictures.picture import Picture, to_run_name
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number
+
+#: Number of the line, picture, species, rank (None where it follows from the scores)
+#: and score, as they stand in a file.
+Words = tuple[int, str, str, str | None, str]
+
+
+Record = TypeVar("Record")
+
+
+def select_rows(record: Record, rows: NDArray[Any]) -> Record:
+    """Select rows of all columns of a dataclass, by a mask or by indices."""
+    columns = {}
+    for name in record.__dataclass_fields__:  # type: ignore[attr-defined]
+        column = getattr(record, name)
+        if isinstance(column, np.ndarray):
+            columns[name] = column[rows]
+    return replace(record, **columns)  # type: ignore[type-var]
 
 
 class Prediction(NamedTuple):
@@ -59,8 +78,7 @@ class Run:
 
     def select(self, mask: Booleans) -> Run:
         """Select some of the predictions; names without any stay."""
-        columns = ("picture_index", "species_index", "rank", "score", "line")
-        return replace(self, **{name: getattr(self, name)[mask] for name in columns})
+        return select_rows(self, mask)
 
     def check_scores(self) -> None:
         """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
@@ -92,55 +110,99 @@ class Run:
             raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
     def __iter__(self) -> Iterator[Prediction]:
-        """Iterate over the predictions as records, picture by picture, rank by rank."""
-        columns = (self.picture_index, self.species_index, self.rank, self.score)
-        for picture, species, rank, score in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            yield Prediction(self.pictures[picture], self.species[species], rank, score)
+        """Iterate over the predictions, picture by picture, rank by rank."""
+        pictures = (self.pictures[index] for index in self.picture_index.tolist())
+        species = (self.species[index] for index in self.species_index.tolist())
+        numbers = (self.rank.tolist(), self.score.tolist())
+        return map(Prediction, pictures, species, *numbers)
 
 
 def make_run(
     name: str,
-    pictures: Sequence[str],
-    species: Sequence[str],
-    table: Floats,
+    rows: Iterable[Words],
+    problems: LineProblems,
     known: KnownNames | None = None,
 ) -> Run:
-    """Make a run of predictions in any order, by the names that are known where it uses others for them.
+    """Make a run of predictions in any order.
 
-    The table, (N, 5), has indices into `pictures` and `species`, ranks, scores and lines. Where no rank is given, all
-    are 0, and follow from the scores: equal ones are in the order of the names.
+    Parameters
+    ----------
+    name : str
+    rows : iterable of Words
+        Where no rank is given, ranks follow from the scores: equal ones are in the
+        order of the names.
+    problems : LineProblems
+        Gets what is wrong with rows, which are left out.
+    known : KnownNames, optional
+        The names that are taken where the rows have others for them.
+
+    Returns
+    -------
+    Run
     """
-    pictures = [to_run_name(name) for name in pictures]
-    species = [normalise_name(name) for name in species]
+    pictures: dict[str, int] = {}
+    species: dict[str, int] = {}
+    # There are five numbers a line; a list of objects would take several times as much
+    # memory.
+    values = array("d")
+    for row in rows:
+        number, picture, kind, rank, score = row
+        if problem := _find_problem(row):
+            problems.add(number, problem)
+            continue
+        values.append(pictures.setdefault(picture, len(pictures)))
+        values.append(species.setdefault(kind, len(species)))
+        values.extend((int(rank or 0), float(score), number))
+    table = np.array(values).reshape(-1, 5)
+    picture_names = [to_run_name(name) for name in pictures]
+    species_names = [normalise_name(name) for name in species]
     if known is not None:
         # A table may have paths of pictures.
-        pictures = [*map(known.find_picture, pictures)]
-        meant = known.match_species(species)
-        species = [meant.get(kind, kind) for kind in species]
-    # Names are sorted, which changes their indices; two names of one thing become one.
-    picture_names, picture_indices = np.unique(
-        np.array(pictures, np.str_), return_inverse=True
+        picture_names = [*map(known.find_picture, picture_names)]
+        meant = known.match_species(species_names)
+        species_names = [meant.get(kind, kind) for kind in species_names]
+    distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
+    distinct_species, species_index = _sort_names(species_names, table[:, 1])
+    ranks, scores, lines = table.T[2:]
+    if not ranks.any():
+        order = np.lexsort((species_index, -scores, picture_index))
+        ordered = picture_index[order]
+        ranks[order] = 1 + np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    order = np.lexsort((lines, ranks, picture_index))
+    return Run(
+        name=name,
+        pictures=distinct_pictures,
+        species=distinct_species,
+        picture_index=picture_index[order],
+        species_index=species_index[order],
+        rank=ranks[order].astype(np.int32),
+        score=scores[order],
+        line=lines[order].astype(np.int32),
     )
-    species_names, species_indices = np.unique(
-        np.array(species, np.str_), return_inverse=True
-    )
-    codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
-    picture, kind = (
-        picture_indices.astype(np.int32)[codes[0]],
-        species_indices.astype(np.int32)[codes[1]],
-    )
-    if not rank.any():
-        order = np.lexsort((kind, -score, picture))
-        rank = np.empty(len(order))
-        rank[order] = (
-            1 + np.arange(len(order)) - np.searchsorted(picture[order], picture[order])
-        )
-    order = np.lexsort((line, rank, picture))
-    names = tuple(picture_names.tolist()), tuple(species_names.tolist())
-    rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
-    return Run(name, *names, picture[order], kind[order], rank, score[order], line)
+
+
+def _find_problem(row: Words) -> str | None:
+    """Find what is wrong with a row by itself."""
+    _, picture, species, rank, score = row
+    # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
+    if not picture.isprintable() or not species.isprintable():
+        line = " ".join(filter(None, row[1:]))
+        return f"expected UTF-8 text without invisible characters, found {line!r}"
+    if not picture or not species:
+        return "expected a picture and a species, found an empty cell"
+    if rank is not None and not parse_whole_number(rank):
+        return f"expected a rank (1, 2, …) before the score, found {rank!r}"
+    if parse_finite_number(score) is None:
+        return f"expected a score as a finite number, found {score!r}"
+    return None
+
+
+def _sort_names(
+    names: Sequence[str], codes: Floats
+) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Sort names, and change their indices; two names of one thing become one."""
+    distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
+    return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from leafid.pictures.names import (
 )
 from leafid.pictures.picture import (
     AcquisitionType,
+    Collection,
     Picture,
     Taxon,
     XmlOmission,
@@ -91,8 +92,11 @@ class GroundTruth:
         }
         return replace(self, **columns)
 
-    def encode(self, field: str) -> tuple[tuple[str, ...], Indices]:
-        """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
+    def to_indices(self, field: str) -> tuple[tuple[str, ...], Indices]:
+        """Turn a column, such as ``species``, into indices.
+
+        Returns its distinct entries, sorted, and each picture's index among them.
+        """
         names, index = np.unique(getattr(self, field), return_inverse=True)
         return tuple(names.tolist()), index
 
@@ -100,11 +104,11 @@ class GroundTruth:
         """Find a run's predictions of pictures of this ground truth.
 
         With these N predictions come the index of each one's picture, and of its species among the names of
-        ``encode("species")``, -1 for others: intp (N,).
+        ``to_indices("species")``, -1 for others: intp (N,).
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
-        species = find_indices(run.species, self.encode("species")[0])[
+        species = find_indices(run.species, self.to_indices("species")[0])[
             located.species_index
         ]
         return located, picture[picture >= 0], species
@@ -213,23 +217,21 @@ def collect_known_names(
     pictures: Iterable[Picture], species: Sequence[str] = ()
 ) -> KnownNames:
     """Collect the names that runs may use; `species` are the names of more species."""
-    listed = tuple(pictures)
-    taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
+    everything = tuple(pictures)
+    taxa = [p.taxon for p in everything if p.taxon and p.species]
+    synonyms = set()
+    family_of = dict(read_families())
+    for taxon in taxa:
+        for name in filter(None, (taxon.full_name, taxon.identifier)):
+            synonyms.add((name, taxon.species))
+        genus = _find_genus(taxon)
+        if taxon.family and genus:
+            family_of[genus] = taxon.family
     return KnownNames(
-        frozenset(picture.name for picture in listed),
-        frozenset(taxon.species for taxon in taxa).union(species),
-        frozenset(
-            (name, taxon.species)
-            for taxon in taxa
-            for name in (taxon.full_name, taxon.identifier)
-            if name
-        ),
-        read_families()
-        | {
-            genus: taxon.family
-            for taxon in taxa
-            if taxon.family and (genus := _find_genus(taxon))
-        },
+        pictures=frozenset(picture.name for picture in everything),
+        species=frozenset([*species, *(taxon.species for taxon in taxa)]),
+        names=frozenset(synonyms),
+        family_of=family_of,
     )
 
 
@@ -257,26 +259,31 @@ def read_ground_truth(
         raise UsageError(
             f"expected a collection with --part, found the file {source}, which lists what is scored"
         )
-    listed = read_ground_truth_file(source) if folder != source else {}
+    scored_names = read_ground_truth_file(source) if folder != source else {}
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
-    omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
-    if omitted and not listed:
-        raise LeafidError(
-            f"{folder}: expected a ground truth whose XML can all be used, found {omitted} left out (see the "
-            "warnings), whose pictures the means would lack; correct or remove them"
-        )
+    pictures: Sequence[Picture] = collection.pictures
+    if scored_names:
+        pictures = _select_by_name(pictures, scored_names, source)
+    else:
+        _check_complete(collection, folder)
+        pictures = select_scored(pictures, part, source=str(source))
     more = read_and_warn(taxonomy).pictures if taxonomy else ()
     known = collect_known_names(
-        [*more, *collection.pictures], [*_read_species_list(folder), *listed]
-    )
-    pictures: Sequence[Picture] = collection.pictures
-    pictures = (
-        _select_listed(pictures, listed, source)
-        if listed
-        else select_scored(pictures, part, source=str(source))
+        [*more, *collection.pictures], [*_read_species_list(folder), *scored_names]
     )
     return make_ground_truth(pictures, known, source=str(source))
+
+
+def _check_complete(collection: Collection, folder: Path) -> None:
+    """Raise a `LeafidError` where XML of a collection was left out."""
+    n_omitted = sum(isinstance(p, XmlOmission) for p in collection.problems)
+    if n_omitted:
+        raise LeafidError(
+            f"{folder}: expected a ground truth whose XML can all be used, "
+            f"found {n_omitted} left out (see the warnings), whose pictures the means "
+            "would lack; correct or remove them"
+        )
 
 
 def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
@@ -286,11 +293,10 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
     """
     source = Path(path)
     if find_collection(source) != source:
-        listed = read_ground_truth_file(source)
-        names = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(
-            names, frozenset([*listed, *_read_species_list(source.parent)])
-        )
+        species = read_ground_truth_file(source)
+        names = frozenset(chain(*species.values()))
+        known = frozenset([*species, *_read_species_list(source.parent)])
+        return KnownNames(names, known)
     return collect_known_names(
         read_and_warn(source, **reading).pictures, _read_species_list(source)
     )
@@ -361,26 +367,27 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     return species
 
 
-def _select_listed(
-    pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path
+def _select_by_name(
+    pictures: Iterable[Picture], names_by_species: Mapping[str, list[str]], file: Path
 ) -> list[Picture]:
-    """Select the pictures that the text file names, which must be those that the XML describes."""
+    """Select the pictures that the text file names, which the XML has to describe."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
+    pairs = [(key, name) for key, names in names_by_species.items() for name in names]
+    selected = []
     with LineProblems(file) as problems:
-        for species, names in listed.items():
-            for name in names:
-                if name not in by_name:
-                    problems.add(
-                        None,
-                        f"expected the XML of {name!r} with its taxon in {file.parent}, found none",
-                    )
-                elif by_name[name].species != species:
-                    problems.add(
-                        None,
-                        f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML",
-                    )
-    return [by_name[name] for names in listed.values() for name in names]
+        for species, name in pairs:
+            picture = by_name.get(name)
+            if picture is None:
+                place = f"with its taxon in {file.parent}"
+                problems.add(None, f"expected the XML of {name!r} {place}, found none")
+            elif picture.species != species:
+                species_of_xml = f"{picture.species!r} in its XML"
+                problem = f"picture {name!r} is {species!r} here and {species_of_xml}"
+                problems.add(None, problem)
+            else:
+                selected.append(picture)
+    return selected
 
 
 def _read_species_list(folder: Path) -> list[str]:

@@ -294,14 +294,14 @@ def meteor_scores(
     """
     if not captions:
         return {}
-    given = {picture: [_clean(caption)] for picture, caption in captions.items()}
-    human = {
-        picture: [_clean(text) for text in references[picture]] for picture in captions
-    }
+    machine, human = {}, {}
+    for picture, caption in captions.items():
+        machine[picture] = [_clean(caption)]
+        human[picture] = [*map(_clean, references[picture])]
     try:
         from pycocoevalcap.meteor.meteor import Meteor  # the package is optional
 
-        _, scores = Meteor().compute_score(human, given)
+        _, scores = Meteor().compute_score(human, machine)
     except (ImportError, OSError, ValueError) as error:
         needed = "Java, 2 GB of memory and the package pycocoevalcap ('pip install pycocoevalcap')"
         raise LeafidError(f"METEOR failed ({error}); it needs {needed}") from error
