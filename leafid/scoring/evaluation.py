@@ -177,7 +177,10 @@ def make_options(
     bootstrap: Any = None,
     leave_out_missing: bool = False,
 ) -> ScoreOptions:
-    """Check what a caller asks for; an `InputError` or a `UsageError` says what is wrong."""
+    """Check what a caller asks for.
+
+    An `InputError` or a `UsageError` says what is wrong.
+    """
     checked = find_metrics(list_values("metrics", metrics, str))
     if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
         raise InputError(

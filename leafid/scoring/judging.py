@@ -20,29 +20,37 @@ from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run's answers to the pictures of a ground truth, in its order; columns of one length."""
+    """A run's answers to the pictures of a ground truth, in its order.
+
+    All columns have one length.
+    """
 
     #: The name of the run.
     name: str
-    #: int (n,): the rank of the correct species, from 1; 0 where the run doesn't name it.
+    #: int (n,): the rank of the correct species, from 1; 0 where the run doesn't name
+    #: it.
     rank: NDArray[np.int32]
     #: int (n,): how many species the run names; 0 where it lacks the picture.
     size: NDArray[np.int64]
-    #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth;
-    #: -1 for none, and a number below for each other name, the same in all runs.
+    #: int (n,): the correct species, and the first one that is named, as indices into
+    #: the species of the ground truth; -1 for none, and a number below for each other
+    #: name, the same in all runs.
     label: Indices
     first: Indices
-    #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
-    #: 0 for what isn't named.
+    #: float (n,): the scores of the first species and of the correct one, and the sum
+    #: of the squares of all scores; 0 for what isn't named.
     first_score: Floats
     probability: Floats
     squares: Floats
-    #: bool (n,): whether the first species is of the correct genus, of the correct family.
+    #: bool (n,): whether the first species is of the correct genus, of the correct
+    #: family.
     genus_correct: Booleans
     family_correct: Booleans
-    #: bool (n,): whether the picture shows a species that a system can know. Most metrics only count these.
+    #: bool (n,): whether the picture shows a species that a system can know. Most
+    #: metrics only count these.
     is_known: Booleans
-    #: int (n,): who took the picture, its plant as the official scorer counts plants, and its plant.
+    #: int (n,): who took the picture, its plant as the official scorer counts plants,
+    #: and its plant.
     author: Indices
     official_plant: Indices
     plant: Indices
@@ -72,13 +80,15 @@ def strip_run_suffix(name: str) -> str:
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
-    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth,
-    or else of a list: a predicted species need not have a picture there.
+    The genus of a predicted species is the beginning of its name, its family is that of
+    the genus in the ground truth, or else of a list: a predicted species need not have
+    a picture there.
     """
     predictions, picture, species = truth.locate(run)
     labels = truth.to_indices("species")[1]
     is_hit = species == labels[picture]
-    # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
+    # Ranks rise within a picture: written in reverse order, the best rank of a repeated
+    # species remains.
     hits = np.flatnonzero(is_hit)[::-1]
     rank = np.zeros(len(truth), np.int32)
     rank[picture[hits]] = predictions.rank[hits]

@@ -40,7 +40,8 @@ from leafid.scoring.judging import JudgedRun
 from leafid.scoring.resampling import Statistics, sum_by_plant
 from leafid.scoring.tables import read_metrics
 
-#: How pictures are averaged: over authors and their plants, over plants, over pictures, over the correct species.
+#: How pictures are averaged: over authors and their plants, over plants, over pictures,
+#: over the correct species.
 Average = Literal["S", "plants", "pictures", "species"]
 #: The lowest probability that log-loss takes, as scikit-learn's.
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
@@ -56,8 +57,9 @@ class Metric:
     #: Scores each picture: float (n,); and how pictures are averaged.
     score_pictures: Callable[[JudgedRun], Floats] | None = None
     average: Average = "pictures"
-    #: Scores names where no mean of what pictures score does: from how often each of k is correct, given, and shown,
-    #: float (k, m), each by itself or all together, float (k, m) or (m,). Such scores have no interval.
+    #: Scores names where no mean of what pictures score does: from how often each of k
+    #: is correct, given, and shown, float (k, m), each by itself or all together, float
+    #: (k, m) or (m,). Such scores have no interval.
     score_names: Callable[[Floats, Floats, Floats], Floats] | None = None
     #: Scores all pictures at once, without an interval or a test.
     score_all: Callable[[JudgedRun], float] | None = None
@@ -80,8 +82,9 @@ class Metric:
     ) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
 
-        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are scored, the same for runs that are
-        compared: int (k,), rising. Others count as -1. Raises what `check_scores` does.
+        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are
+        scored, the same for runs that are compared: int (k,), rising. Others count as
+        -1. Raises what `check_scores` does.
         """
         self.check_scores(run)
         if self.score_all:
@@ -136,12 +139,14 @@ def average_pictures(
 ) -> Statistics:
     """Average what the pictures score, float (n,), in one of the ways of `Average`.
 
-    The score is the mean over groups of the mean over their plants of the mean over each plant's pictures. Values are
-    from 0 to the highest one; if that is infinite, one more plant has the highest of these pictures.
+    The score is the mean over groups of the mean over their plants of the mean over
+    each plant's pictures. Values are from 0 to the highest one; if that is infinite,
+    one more plant has the highest of these pictures.
     """
     numbers = np.arange(len(run.rank))
     groups = {"S": run.author, "species": run.label}.get(average, numbers * 0)
-    # In a mean over pictures or species, each picture counts as if it showed a plant by itself.
+    # In a mean over pictures or species, each picture counts as if it showed a plant by
+    # itself.
     plants = {"S": run.official_plant, "plants": run.plant}.get(average, numbers)
     owners, plant = index_plants(groups, plants)
     plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
@@ -153,7 +158,8 @@ def average_pictures(
         np.tile(run.plant, 2),
         (2, n_plants),
     )
-    # One more plant can be of any group, and weighs as much as the plants there do on average.
+    # One more plant can be of any group, and weighs as much as the plants there do on
+    # average.
     shares = 1 / np.bincount(index_plants(groups, run.plant)[0])
     if np.isinf(highest):
         highest = values.max(initial=0)
@@ -197,7 +203,8 @@ def _score_confident_unknown(run: JudgedRun) -> float:
     return accuracy_score(_split_scores(run)[1] >= CONFIDENT)
 
 
-#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and ``macro-top-K``.
+#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and
+#: ``macro-top-K``.
 _METRICS = {
     "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
@@ -242,14 +249,18 @@ _METRICS = {
     "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
     "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }
-#: The names of the metrics that are shown where nobody asks for others; and those of sets, and of unknown species.
+#: The names of the metrics that are shown where nobody asks for others; and those of
+#: sets, and of unknown species.
 DEFAULT_METRICS = ("S", "top-1", "top-5")
 SET_METRICS = ("coverage", "macro-coverage", "set-size", "empty-sets")
 OPEN_WORLD_METRICS = ("top-1", "auroc", "oscr", "fpr-95")
 
 
 def find_metric(name: str) -> Metric:
-    """Find a metric by its name, such as ``S`` or ``top-5``; a `UsageError` lists the names where there is none."""
+    """Find a metric by its name, such as ``S`` or ``top-5``.
+
+    A `UsageError` lists the names where there is none.
+    """
     if match := re.fullmatch("(macro-)?top-([1-9][0-9]{0,8})", name):
         k = int(match[2])
         metric = Metric(

@@ -29,10 +29,12 @@ logger = logging.getLogger(__name__)
 
 #: The file of all runs' scores.
 SCORES = "OfficialScores.csv"
-#: Beginnings of the names of files about several runs, which no run may have beside others.
+#: Beginnings of the names of files about several runs, which no run may have beside
+#: others.
 ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
 
-# The words of the three types that the official scorer knows, in the order of its columns; and of a type not known.
+# The words of the three types that the official scorer knows, in the order of its
+# columns; and of a type not known.
 _OFFICIAL_TYPES = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}
 _TYPE_WORDS = _OFFICIAL_TYPES | {UNKNOWN: UNKNOWN}
 

@@ -17,7 +17,8 @@ from leafid.scoring.tables import Rows, Table
 SIZES = (1, 2, 3, 5, None)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
-# The lowest probability of a species that a run lists, above what `fuse_pictures` takes for that of others.
+# The lowest probability of a species that a run lists, above what `fuse_pictures` takes
+# for that of others.
 _LISTED = 2e-9
 
 
@@ -25,7 +26,8 @@ _LISTED = 2e-9
 class PlantPictures:
     """The pictures of a plant of one acquisition type, and its correct species."""
 
-    #: float (n, n_species); the probabilities of pictures, zeros where a run lacks the picture.
+    #: float (n, n_species); the probabilities of pictures, zeros where a run lacks the
+    #: picture.
     probabilities: np.ndarray
     #: The column of the species; -1 for one that has none.
     label: int
@@ -94,13 +96,15 @@ def score_plants(
 def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
     """Collect what a run says of the pictures of each plant, by acquisition type.
 
-    Scores are taken for probabilities. Pictures that the run lacks tell nothing; a plant that has no other is named
-    wrongly. A `LeafidError` is raised when a score is no probability, or contradicts its rank.
+    Scores are taken for probabilities. Pictures that the run lacks tell nothing; a
+    plant that has no other is named wrongly. A `LeafidError` is raised when a score is
+    no probability, or contradicts its rank.
     """
     run.check_scores()
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
-    # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
+    # The least difference that makes the better rank win between equal scores; what is
+    # listed wins over what isn't.
     table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (
         1 - 1e-12 * located.rank
     )

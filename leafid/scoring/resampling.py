@@ -21,9 +21,11 @@ from scipy.sparse import csr_array, vstack
 
 from leafid.metrics.averages import Floats, Indices, divide
 
-# Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants there are.
+# Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants
+# there are.
 _CELLS = 4_000_000
-# Relative difference of two scores below which they are equal, and sums of another order rounded differently.
+# Relative difference of two scores below which they are equal, and sums of another
+# order rounded differently.
 _ROUNDING = 1e-10
 
 
@@ -44,12 +46,14 @@ class Bootstrap:
 class Statistics:
     """What a score is computed from: sums that each plant contributes to."""
 
-    #: float (k, plants): what each plant contributes to k sums; (0, plants) where the score has no tests.
+    #: float (k, plants): what each plant contributes to k sums; (0, plants) where the
+    #: score has no tests.
     sums: csr_array
-    #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
+    #: Computes scores, float (m,), from the sums over all plants of m resamples, float
+    #: (k, m).
     to_scores: Callable[[Floats], Floats]
-    #: float (k, 2): what one more plant would contribute if it scored lowest and highest; (0, 2) where the score has no
-    #: interval.
+    #: float (k, 2): what one more plant would contribute if it scored lowest and
+    #: highest; (0, 2) where the score has no interval.
     further: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
@@ -95,10 +99,12 @@ def sum_by_plant(
 def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     """Score resamples in which plants have random weights, for the lower and the upper end: float (2, resamples).
 
-    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because the pictures of a plant look
-    alike, whoever took them and however. As nothing is known of other plants, resamples for the lower end have one more
-    that scores lowest, those for the upper end one that scores highest [6]_. Where plants score 0 or 1, quantiles are
-    the ends of the exact interval [1]_. None where there is no interval, as of a single plant.
+    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because
+    the pictures of a plant look alike, whoever took them and however. As nothing is
+    known of other plants, resamples for the lower end have one more that scores lowest,
+    those for the upper end one that scores highest [6]_. Where plants score 0 or 1,
+    quantiles are the ends of the exact interval [1]_. None where there is no interval,
+    as of a single plant.
     """
     plants = score.plants
     if len(plants) < 2:
@@ -121,13 +127,16 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
 def randomisation_test(
     runs: Sequence[Statistics], pairs: Sequence[tuple[int, int]], bootstrap: Bootstrap
 ) -> list[float]:
-    """Test whether pairs of runs differ, by swapping them on plants chosen at random; the two-sided p values.
+    """Test whether pairs of runs differ, by swapping them on plants chosen at random.
 
-    If both runs were equally good, either could have given the other's answers for a plant. The runs are scored by one
-    metric on the same pictures.
+    The two-sided p values.
+
+    If both runs were equally good, either could have given the other's answers for a
+    plant. The runs are scored by one metric on the same pictures.
     """
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
-    # Equal sums in another order differ in their last digits, and count as at least as large.
+    # Equal sums in another order differ in their last digits, and count as at least as
+    # large.
     observed = [
         abs(runs[a].compute() - runs[b].compute()) - _ROUNDING for a, b in pairs
     ]

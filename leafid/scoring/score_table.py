@@ -30,7 +30,8 @@ GROUPS = ("species", "genus", "family", "author", "plant")
 MEAN_OF_TYPES = "mean of types"
 #: The probability below which a difference is significant.
 SIGNIFICANT = 0.05
-#: How the spread of a score is shown: the ends of its interval, its standard error, or not at all.
+#: How the spread of a score is shown: the ends of its interval, its standard error, or
+#: not at all.
 Intervals = Literal["bounds", "error", "none"]
 #: Which runs are compared: every two, or each with the first one.
 Pairs = Literal["all", "first"]
@@ -45,7 +46,8 @@ class ScoreOptions:
     metrics: Sequence[Metric]
     intervals: Intervals = "bounds"
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
-    #: Leave out the pictures that a run lacks, as the official scorer does; otherwise they count 0.
+    #: Leave out the pictures that a run lacks, as the official scorer does; otherwise
+    #: they count 0.
     leave_out_missing: bool = False
 
     @property
@@ -59,7 +61,8 @@ class ScoredGroup:
     """A group of pictures, and the answers of several runs to them."""
 
     name: str
-    #: The repeats of each run, of which means are taken: all runs answer the same pictures.
+    #: The repeats of each run, of which means are taken: all runs answer the same
+    #: pictures.
     runs: Sequence[Sequence[JudgedRun]]
     #: The pictures, by their indices, in the parts over which scores are averaged.
     parts: Sequence[Indices]

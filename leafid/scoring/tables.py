@@ -23,7 +23,8 @@ class Estimate:
 
     #: NaN where nothing is scored.
     value: float
-    #: The ends of its interval, or its standard error, if these were computed; NaN where there are none.
+    #: The ends of its interval, or its standard error, if these were computed; NaN
+    #: where there are none.
     low: float | None = None
     high: float | None = None
     error: float | None = None
@@ -94,7 +95,8 @@ class Table:
     notes: Sequence[str] = ()
     #: Columns that only CSV and JSON have.
     details: frozenset[str] = frozenset()
-    #: How many columns say what a row is about. A table that is too wide is set in parts that each begin with them.
+    #: How many columns say what a row is about. A table that is too wide is set in
+    #: parts that each begin with them.
     n_keys: int = 0
     #: Whether LaTeX has the first column as headings of groups of rows.
     is_grouped: bool = False
@@ -125,9 +127,10 @@ class Table:
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     """Write tables in one of the `FORMATS`, with `digits` decimals in text and LaTeX.
 
-    A text table that is wider than `WIDTH` is set in several parts. CSV has an empty line between tables and
-    no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`. Both have 15 digits
-    of a number, all that are sure after some arithmetic, and no value for NaN.
+    A text table that is wider than `WIDTH` is set in several parts. CSV has an empty
+    line between tables and no titles or notes; JSON is a list of objects with `title`,
+    `rows` (an object each) and `notes`. Both have 15 digits of a number, all that are
+    sure after some arithmetic, and no value for NaN.
 
     Examples
     --------
@@ -149,7 +152,10 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
 def choose_tables(
     tables: Sequence[Table], form: str, number: int | None
 ) -> Sequence[Table]:
-    """Choose the table with a number from 1 up, or all; raise `UsageError` where CSV would hold several."""
+    """Choose the table with a number from 1 up, or all.
+
+    Raise `UsageError` where CSV would hold several.
+    """
     if number is None and (form != "csv" or len(tables) == 1):
         return tables
     if number is None or number > len(tables):
@@ -179,7 +185,10 @@ def _format_csv_table(table: Table) -> str:
 
 
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
-    """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
+    """Write rows as CSV.
+
+    Cells that a spreadsheet would take for a formula are escaped, NaN is empty.
+    """
     lines: list[str] = []
     # With the line end \r\n, which is replaced, both characters are quoted in cells.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")

@@ -34,9 +34,10 @@ def crossval(
 ) -> Records:
     """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
 
-    `folds` is their number or a table of them, `repeats` the number of seeds; `shared_codebooks` learns codebooks once,
-    from all pictures without their labels, which is much faster. `metrics`, `intervals` and what is returned are those
-    of `leafid.evaluate`, the other parameters those of `leafid.train`.
+    `folds` is their number or a table of them, `repeats` the number of seeds;
+    `shared_codebooks` learns codebooks once, from all pictures without their labels,
+    which is much faster. `metrics`, `intervals` and what is returned are those of
+    `leafid.evaluate`, the other parameters those of `leafid.train`.
     """
     options = make_options(metrics, intervals)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
@@ -68,7 +69,8 @@ def experiment(
 ) -> Records:
     """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
 
-    `differences` of what is returned are those from the first recipe. The parameters are those of `crossval`.
+    `differences` of what is returned are those from the first recipe. The parameters
+    are those of `crossval`.
     """
     if not collections:
         raise InputError("collections: expected at least one, found none")

@@ -216,7 +216,10 @@ def _train_split(
 def _identify(
     queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
 ) -> HeldOutAnswers:
-    """Identify pictures, but for those that can't be read; their features are not kept."""
+    """Identify pictures, but for those that can't be read.
+
+    Their features are not kept.
+    """
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(identifier.species)))]
     with closing(loader.stream(queries, identifier.extractor)) as stream:
@@ -262,7 +265,8 @@ def _answer(
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
-    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    Sessions are made of the pictures of all folds and types with the same seed and
+    setting.
     """
     shared = []
     for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():

@@ -51,7 +51,8 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     #: The experts to keep, all by default, and those to leave out.
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all experts.
+    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all
+    #: experts.
     keys: dict[str, Any] = {}
     expert_keys: dict[str, dict[str, Any]] = {}
     vary: Literal["experts"] | None = None
@@ -111,7 +112,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     )
     #: How many, or a file that has them; paths are relative to the TOML file.
     folds: Annotated[int, Meta(ge=2)] | str = 5
-    #: Answers of other systems, which become rows of the table; then folds have to be a file.
+    #: Answers of other systems, which become rows of the table; then folds have to be a
+    #: file.
     runs: tuple[ExternalRun, ...] = ()
     #: Acquisition types, by default those of a collection.
     types: tuple[AcquisitionType, ...] = ()
@@ -153,7 +155,10 @@ def list_experiments() -> list[str]:
 
 
 def read_experiment(name: str) -> Experiment:
-    """Read a shipped experiment, or a TOML file; a `LeafidError` says what is wrong with it."""
+    """Read a shipped experiment, or a TOML file.
+
+    A `LeafidError` says what is wrong with it.
+    """
     path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
     if not path.is_file():
         raise LeafidError(

@@ -27,7 +27,10 @@ class TruthOptions(ReadingOptions):
 
 
 def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTruth:
-    """Read the ground truth that the options name; some of its pictures have to be of known species."""
+    """Read the ground truth that the options name.
+
+    Some of its pictures have to be of known species.
+    """
     truth = read_ground_truth(
         options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords()
     )

@@ -29,7 +29,8 @@ from leafid.textfiles import LineProblems, parse_finite_number
 
 logger = logging.getLogger(__name__)
 
-#: For each picture the scores of species; or its species, the best first, with scores or without; or a single one.
+#: For each picture the scores of species; or its species, the best first, with scores
+#: or without; or a single one.
 Rankings = Mapping[
     str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str
 ]
@@ -185,7 +186,10 @@ def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
 
 
 def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
-    """List the species of a ranking with their scores, by default 1 / rank; `place` is named in errors."""
+    """List the species of a ranking with their scores, by default 1 / rank.
+
+    `place` is named in errors.
+    """
     entries = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
     if isinstance(entries, Mapping):
         entries = [*entries.items()]

@@ -1,7 +1,8 @@
 """The formats of runs: each is split into words, and some can be written.
 
-A file is in the 2011 format (`leafid.scoring.reading.run_reading`); in the six columns of TREC; a CSV table with a row
-for each prediction, as in PlantCLEF 2022, or for each picture with a column for each species; or an ``.npz``.
+A file is in the 2011 format (`leafid.scoring.reading.run_reading`); in the six columns
+of TREC; a CSV table with a row for each prediction, as in PlantCLEF 2022, or for each
+picture with a column for each species; or an ``.npz``.
 """
 
 import csv
@@ -58,7 +59,8 @@ _COLUMNS = {
 }
 # What pandas calls an index that is no picture.
 _INDEX = re.compile(r"(unnamed: [\d.]+|index)?", re.IGNORECASE)
-# What numpy raises for files that are no archive of arrays, or claim sizes beyond the memory.
+# What numpy raises for files that are no archive of arrays, or claim sizes beyond the
+# memory.
 _NO_ARRAYS = (
     MemoryError,
     OverflowError,
@@ -209,7 +211,10 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
 
 
 def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:
-    """Split scores, (n, n_species), of n pictures and of the species; a row counts as a line."""
+    """Split scores, (n, n_species), of n pictures and of the species.
+
+    A row counts as a line.
+    """
     try:
         array = np.asarray(scores)
         if array.dtype.kind in "cmMV":

@@ -1,7 +1,8 @@
 """Reads a run: the file of the ImageCLEF 2011 plant task, ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
 
-The species name is everything between the first word and the last two. Lines come in any order. What is wrong is listed
-with its line: lines that can't be parsed, and what their predictions contradict. Formats are detected by
+The species name is everything between the first word and the last two. Lines come in
+any order. What is wrong is listed with its line: lines that can't be parsed, and what
+their predictions contradict. Formats are detected by
 `leafid.scoring.reading.run_formats`.
 
 References
@@ -31,9 +32,11 @@ logger = logging.getLogger(__name__)
 Problem = tuple[int, str]
 _shortener = reprlib.Repr()
 _shortener.maxstring = 60
-#: From this ratio of `difflib`, a name of no known species may be a known one with an error.
+#: From this ratio of `difflib`, a name of no known species may be a known one with an
+#: error.
 MIN_RESEMBLANCE = 0.75
-#: Maximum number of names that are compared with all known ones: among a thousand, that takes three seconds.
+#: Maximum number of names that are compared with all known ones: among a thousand, that
+#: takes three seconds.
 MAX_COMPARED = 300
 
 
@@ -45,11 +48,13 @@ def read_run(
 ) -> Run:
     """Read a run file of any format, refusing it when anything is wrong with it.
 
-    `known` has the pictures and species that the run may name; without it only the file itself is checked. With
-    `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
-    species may be repeated, ranks may have gaps, scores don't count. Species that aren't known count as wrong answers,
-    with a warning. A `ProblemsError` has the first problems as ``run.txt:17: expected …, found …``, and the number of
-    the others; one is that no species is known.
+    `known` has the pictures and species that the run may name; without it only the file
+    itself is checked. With `official` it is read as the official scorer does: of
+    several lines of one picture and rank the last one counts, species may be repeated,
+    ranks may have gaps, scores don't count. Species that aren't known count as wrong
+    answers, with a warning. A `ProblemsError` has the first problems as ``run.txt:17:
+    expected …, found …``, and the number of the others; one is that no species is
+    known.
     """
     file = Path(path)
     with LineProblems(file) as problems:
@@ -68,7 +73,9 @@ def read_run_files(
     known: KnownNames | None = None,
     **options: bool,
 ) -> Iterator[Run]:
-    """Read runs as `read_run` does; where names of files without their endings are equal, runs are called by paths.
+    """Read runs as `read_run` does.
+
+    Where names of files without their endings are equal, runs are called by paths.
 
     A file that is named twice raises a `UsageError`.
     """
@@ -85,7 +92,8 @@ def read_run_files(
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
-    # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
+    # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
+    # stays.
     same = (run.picture_index[1:] == run.picture_index[:-1]) & (
         run.rank[1:] == run.rank[:-1]
     )
@@ -101,7 +109,8 @@ def find_problems(
 ) -> Iterator[Problem]:
     """Find everything that is wrong with a run: line and complaint, in no order.
 
-    With `official`, only unknown pictures, pictures without a rank 1, and a run that names no known species.
+    With `official`, only unknown pictures, pictures without a rank 1, and a run that
+    names no known species.
     """
     if not len(run):
         return

@@ -60,8 +60,8 @@ class Run:
     #: `pictures`, `species`: the distinct names, sorted.
     pictures: tuple[str, ...]
     species: tuple[str, ...]
-    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and species, as indices into `pictures`
-    #: and `species`.
+    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and
+    #: species, as indices into `pictures` and `species`.
     picture_index: NDArray[np.int32]
     species_index: NDArray[np.int32]
     #: int32 (N,): 1 for the best.
@@ -70,7 +70,8 @@ class Run:
     score: Floats
     #: int32 (N,): the 1-based line in the file.
     line: NDArray[np.int32]
-    #: How many lines were left out because a later one has the same picture and rank; see `read_run`.
+    #: How many lines were left out because a later one has the same picture and rank;
+    #: see `read_run`.
     repeated: int = 0
 
     def __len__(self) -> int:
@@ -211,10 +212,11 @@ class KnownNames:
 
     pictures: frozenset[str]
     species: frozenset[str]
-    #: Pairs of another name that the collection has for a species, such as an identifier or one with authors, and the
-    #: species.
+    #: Pairs of another name that the collection has for a species, such as an
+    #: identifier or one with authors, and the species.
     names: frozenset[tuple[str, str]] = frozenset()
-    #: The family of each known genus, that of the pictures or else of a list of common genera.
+    #: The family of each known genus, that of the pictures or else of a list of common
+    #: genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -228,10 +230,13 @@ class KnownNames:
         return name if picture is None else picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
-        """Find the species that names mean; those that mean none, or several, are left out.
+        """Find the species that names mean.
 
-        A name means the species that the collection calls so; else with blanks for underscores, or without authors on
-        either side, where no other of the names, and no other name of the collection, is then the same.
+        Those that mean none, or several, are left out.
+
+        A name means the species that the collection calls so; else with blanks for
+        underscores, or without authors on either side, where no other of the names, and
+        no other name of the collection, is then the same.
         """
         # A label that lost its authors is none of the names that the collection uses.
         shortened = {
@@ -252,9 +257,12 @@ class KnownNames:
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
-    """Format one prediction as a line of a run file, with its line end; reading gives the same score.
+    """Format one prediction as a line of a run file, with its line end.
 
-    A name that the format can't hold, or a score that isn't finite, raises a `LeafidError`.
+    Reading gives the same score.
+
+    A name that the format can't hold, or a score that isn't finite, raises a
+    `LeafidError`.
     """
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
@@ -270,7 +278,10 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
 
 
 def find_name_problem(picture: str) -> str | None:
-    """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
+    """Return the reason why a run file can't hold a picture's name, or None.
+
+    `read_run` accepts all other names.
+    """
     # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
     if (
         picture.split() != [picture]

@@ -66,16 +66,21 @@ class GroundTruth:
     #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
     author: tuple[str, ...]
-    #: The plants of S: as in the official scorer, an author's pictures of unknown plants show one plant, `UNKNOWN`.
+    #: The plants of S: as in the official scorer, an author's pictures of unknown
+    #: plants show one plant, `UNKNOWN`.
     official_plant: tuple[str, ...]
-    #: The plants that are counted, resampled and fused: each picture of an unknown plant shows a plant by itself.
+    #: The plants that are counted, resampled and fused: each picture of an unknown
+    #: plant shows a plant by itself.
     plant: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.pictures)
 
     def select_known(self, source: object = "ground truth") -> GroundTruth:
-        """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` names the source when there is none."""
+        """Select the pictures that aren't of `UNKNOWN_SPECIES`.
+
+        A `LeafidError` names the source when there is none.
+        """
         known = self.select([name != UNKNOWN_SPECIES for name in self.species])
         if not len(known):
             raise LeafidError(
@@ -103,8 +108,8 @@ class GroundTruth:
     def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
-        With these N predictions come the index of each one's picture, and of its species among the names of
-        ``to_indices("species")``, -1 for others: intp (N,).
+        With these N predictions come the index of each one's picture, and of its
+        species among the names of ``to_indices("species")``, -1 for others: intp (N,).
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
@@ -147,8 +152,9 @@ def make_ground_truth(
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
-    Runs may name the other pictures as well, and the species of `known`, by default those of the pictures; `source` is
-    named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
+    Runs may name the other pictures as well, and the species of `known`, by default
+    those of the pictures; `source` is named in messages. A `LeafidError` is raised when
+    no picture is labelled, or two have one name.
     """
     everything = tuple(pictures)
     labelled = sorted(
@@ -205,7 +211,8 @@ def _warn_of_gaps(everything: Sequence[Picture], labelled: Sequence[Picture]) ->
 def _warn_of(
     unknown: Sequence[Picture], n_all: int, field: str, consequence: str
 ) -> None:
-    # In a collection that never has the field there is only one group, so that no score depends on it.
+    # In a collection that never has the field there is only one group, so that no score
+    # depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
             "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
@@ -248,10 +255,11 @@ def read_ground_truth(
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
-    A collection may be a CSV table of pictures that aren't there.
-    `part` selects a part of a collection (see `select_scored`); a text file lists what is scored, so that both together
-    raise a `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are options of
-    `read_collection`. A `LeafidError` is raised when there is nothing to score against, or text file and XML disagree.
+    A collection may be a CSV table of pictures that aren't there. `part` selects a part
+    of a collection (see `select_scored`); a text file lists what is scored, so that
+    both together raise a `UsageError`. Runs may also name species of the collection
+    `taxonomy`. `reading` are options of `read_collection`. A `LeafidError` is raised
+    when there is nothing to score against, or text file and XML disagree.
     """
     source = Path(path)
     folder = find_collection(source)
@@ -287,9 +295,12 @@ def _check_complete(collection: Collection, folder: Path) -> None:
 
 
 def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
-    """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
+    """Read which pictures, of all parts, and which species a run may name.
 
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
+    The pictures need not be labelled.
+
+    Path and options are those of `read_ground_truth`; a text file needs no XML, and
+    takes no options.
     """
     source = Path(path)
     if find_collection(source) != source:
@@ -312,8 +323,8 @@ def select_scored(
 ) -> Sequence[Picture]:
     """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
 
-    A note says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
-    one.
+    A note says if other pictures are left out; a `LeafidError` is raised when other
+    parts are labelled, but not this one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
     if part is None and "test" not in labelled:
@@ -336,8 +347,8 @@ def select_scored(
 def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
-    A `ProblemsError` has the lines of another form, and pictures that are named twice. A file that is empty, or a run
-    file, raises a `LeafidError`.
+    A `ProblemsError` has the lines of another form, and pictures that are named twice.
+    A file that is empty, or a run file, raises a `LeafidError`.
     """
     file = Path(path)
     if read_first_line(file) is None:
@@ -391,7 +402,10 @@ def _select_by_name(
 
 
 def _read_species_list(folder: Path) -> list[str]:
-    """Read the names of a ``SpeciesIDList`` in the folder or beside it; there is none where it is no package."""
+    """Read the names of a ``SpeciesIDList`` in the folder or beside it.
+
+    There is none where it is no package.
+    """
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
             lines = read_text(file).split("\n")

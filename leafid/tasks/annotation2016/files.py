@@ -1,7 +1,7 @@
 """Reads files of the ImageCLEF 2016 annotation task.
 
-A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A ground truth has the same format, with one
-line per human description in subtasks 2 and 3.
+A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A ground truth
+has the same format, with one line per human description in subtasks 2 and 3.
 """
 
 import re
@@ -21,7 +21,8 @@ from leafid.textfiles import (
     read_text,
 )
 
-#: Maximum number of concepts per picture, of boxes per concept, and of pictures per document.
+#: Maximum number of concepts per picture, of boxes per concept, and of pictures per
+#: document.
 _MAX_ENTRIES = 100
 #: 100 concepts with 100 boxes each have fewer characters.
 _MAX_LINE_LENGTH = 1 << 20
@@ -39,7 +40,8 @@ class Subtask(IntEnum):
     LOCATION = 5
 
 
-#: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to 180 east.
+#: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to
+#: 180 east.
 Place = tuple[float, float]
 
 
@@ -58,8 +60,9 @@ class AllowedNames:
 class Annotations:
     """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several.
 
-    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a sentence; a tuple of ids of boxes,
-    maybe none; a tuple of ids of pictures, the best first; a `Place`.
+    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a
+    sentence; a tuple of ids of boxes, maybe none; a tuple of ids of pictures, the best
+    first; a `Place`.
     """
 
     subtask: Subtask

@@ -16,7 +16,8 @@ from leafid.tasks.interpretation.regions import BoxedObject, box_overlap
 #: The overlaps of "map-increasing"; at 0 only the concept counts.
 OVERLAPS = tuple(f"0.{digit}" for digit in range(10))
 
-#: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
+#: Radius of the earth in km according to the task's document (the mean radius is 6371
+#: km).
 EARTH_RADIUS = 6137.0
 #: Values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
@@ -32,9 +33,10 @@ def average_precision(
 ) -> float:
     """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
 
-    Takes the confidence of each detection, float (N,), the index of the true box that it shows, int (N,), -1 for none,
-    and the number of true boxes. After the most confident detection of a true box, further ones of the same box are
-    wrong, as in PASCAL VOC. Detections of equal confidence count together.
+    Takes the confidence of each detection, float (N,), the index of the true box that
+    it shows, int (N,), -1 for none, and the number of true boxes. After the most
+    confident detection of a true box, further ones of the same box are wrong, as in
+    PASCAL VOC. Detections of equal confidence count together.
 
     References
     ----------
@@ -101,8 +103,9 @@ def selection_scores(
 ) -> tuple[float, float, float]:
     """Compute F1, precision and recall of the boxes selected for one picture.
 
-    `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
-    recall are means over the descriptions, F1 is computed from these means.
+    `truth` has the boxes that each human description mentions, at least one; `selected`
+    may be empty. Precision and recall are means over the descriptions, F1 is computed
+    from these means.
 
     References
     ----------
@@ -125,7 +128,8 @@ def selection_scores(
 def great_circle_distance(truth: Place, predicted: Place) -> float:
     """Compute the shortest distance between two points along the surface of the earth in km.
 
-    The spherical law of cosines is used, as the task prescribes; distances below about 0.1 m are lost to rounding.
+    The spherical law of cosines is used, as the task prescribes; distances below about
+    0.1 m are lost to rounding.
 
     Examples
     --------
@@ -138,7 +142,8 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
     cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(
         p2 - g2
     )
-    # Rounding may put the cosine of equal or opposite points a bit outside of where arccos is defined.
+    # Rounding may put the cosine of equal or opposite points a bit outside of where
+    # arccos is defined.
     return EARTH_RADIUS * math.acos(min(1.0, max(-1.0, cosine)))
 
 
@@ -289,8 +294,9 @@ def meteor_scores(
 ) -> dict[str, float]:
     """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
-    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
-    2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
+    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the
+    package runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java
+    or the package is missing, or METEOR fails.
     """
     if not captions:
         return {}

@@ -22,7 +22,8 @@ from leafid.textfiles import LineProblems
 
 #: Maximum number of pixels of a picture whose segmentations are read.
 MAX_PIXELS = 100_000_000
-# Each character of a compressed count has five bits; no count of pixels needs more than these.
+# Each character of a compressed count has five bits; no count of pixels needs more than
+# these.
 _MAX_CHARACTERS = 7
 Id = int | str
 _Side = Annotated[int, msgspec.Meta(gt=0)]
@@ -85,9 +86,10 @@ class CocoFile:
 def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
-    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
-    expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
-    or a crowd, which the metrics have no place for.
+    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the
+    entries that aren't as expected: an unknown picture or class, an object that is
+    there twice, a box outside the picture, a bad segmentation, or a crowd, which the
+    metrics have no place for.
     """
     content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]  # a union
     if isinstance(content, list):
@@ -175,8 +177,8 @@ def read_segmentation(
 ) -> Region:
     """Read the segmentation of an object in a picture, whose width and height have to be known.
 
-    It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
-    be read, raises a `LeafidError`.
+    It is the union of polygons, or runs of pixels. A region outside the picture or
+    without a pixel, or one that can't be read, raises a `LeafidError`.
     """
     width, height = image.width, image.height
     if not width or not height or width * height > MAX_PIXELS:
