@@ -54,12 +54,12 @@ class Metric:
     What it is, who defined it and where it is shown stands in ``metrics.csv``.
     """
 
-    #: Scores each picture: float (n,); and how pictures are averaged.
+    #: Scores each picture, float (n,); and how pictures are averaged.
     score_pictures: Callable[[JudgedRun], Floats] | None = None
     average: Average = "pictures"
-    #: Scores names where no mean of what pictures score does: from how often each of k
-    #: is correct, given, and shown, float (k, m), each by itself or all together, float
-    #: (k, m) or (m,). Such scores have no interval.
+    #: Scores names, where a score is no mean over pictures: from counts of pictures in
+    #: which each of k names is correct, given, and shown, float (k, m), a score of each
+    #: name, float (k, m), or of all names, float (m,). There is no interval.
     score_names: Callable[[Floats, Floats, Floats], Floats] | None = None
     #: Scores all pictures at once, without an interval or a test.
     score_all: Callable[[JudgedRun], float] | None = None

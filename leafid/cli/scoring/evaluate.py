@@ -24,7 +24,6 @@ examples:
   leafid evaluate --list
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,9 +37,8 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.outputs import Environment, check_output, print_tables
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.errors import UsageError
-from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import (
@@ -131,8 +129,9 @@ def run(options: Options, environment: Environment) -> None:
         files = format_official_files(
             known, answers, leave_out_missing=options.official
         )
-        _write_files(files, options)
-        environment.note(f"{len(files)} files written to {Path(options.output)}")
+        folder = Path(options.output)
+        write_files(folder, files, [options.truth, *options.runs, *options.validation])
+        environment.note(f"{len(files)} files written to {folder}")
 
 
 def _check_options(options: Options) -> None:
@@ -158,16 +157,6 @@ def _check_options(options: Options) -> None:
                 f"are; rename {stems[stem]}"
             )
     check_output(options.output, options.runs, file=SCORES)
-
-
-def _write_files(files: Mapping[str, str], options: Options) -> None:
-    """Write files to a folder, unless one of them is read."""
-    folder = Path(str(options.output))
-    for name in files:
-        inputs = [str(options.truth), *options.runs, *options.validation]
-        check_output(folder, inputs, file=name)
-    for name, text in files.items():
-        write_text(folder / name, text)
 
 
 def _list_metrics(form: str) -> Table:

@@ -92,16 +92,11 @@ def read_run_files(
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
-    # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
-    # stays.
-    same = (run.picture_index[1:] == run.picture_index[:-1]) & (
-        run.rank[1:] == run.rank[:-1]
-    )
-    return (
-        replace(run.select(np.append(~same, True)), repeated=int(same.sum()))
-        if same.any()
-        else run
-    )
+    # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
+    is_same = (np.diff(run.picture_index) == 0) & (np.diff(run.rank) == 0)
+    if not is_same.any():
+        return run
+    return replace(run.select(np.append(~is_same, True)), repeated=int(is_same.sum()))
 
 
 def find_problems(
