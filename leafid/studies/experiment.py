@@ -292,10 +292,7 @@ def make_experiment_tables(
     picture. `external` has runs of other systems, one for each seed.
     """
     settings = group_by(answers, lambda key: key[:3])
-    # What all rows share is in the title.
-    distinct = [{*names} for names in zip(*settings, strict=True)]
-    varying = [i for i, names in enumerate(distinct) if len(names) > 1] or [1]
-    shared = [min(names) for i, names in enumerate(distinct) if i not in varying]
+    varying = _find_varying(settings)
     groups = []
     for setting, keys in settings.items():
         name = ", ".join(setting[i] for i in varying)
@@ -308,12 +305,21 @@ def make_experiment_tables(
             "expected species with training pictures in a fold, found none"
         )
     heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
-    title = ": ".join(filter(None, ["Experiment", ", ".join(shared)]))
+    # What all rows share is in the title.
+    setting = min(settings)
+    shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
+    title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
     tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
     if len(groups[0].runs) > 1:
         tables.append(make_comparison_table(heading, groups, options, "first"))
     return tables
+
+
+def _find_varying(settings: Iterable[Sequence[str]]) -> list[int]:
+    """Find which parts of settings vary, by their indices; the type if none does."""
+    parts = enumerate(zip(*settings, strict=True))
+    return [index for index, names in parts if len({*names}) > 1] or [1]
 
 
 def _make_group(
