@@ -5,6 +5,7 @@ found and the names of a table's entries, which are added here.
 """
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -16,7 +17,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from leafid.errors import LeafidError
-from leafid.files import StrPath
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ def parse_toml(text: str, type_: type[T], source: object) -> T:
     return convert(data, type_, source)
 
 
-def read_json(file: StrPath, type_: type[T]) -> T:
+def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
     """Read a JSON file and `convert` it."""
     try:
         data = json.loads(read_text(file))

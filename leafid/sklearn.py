@@ -6,6 +6,7 @@ They take a sequence of pictures, each as `leafid.Model.identify` takes it, in p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,6 @@ from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.features.loader import open_loader
 from leafid.features.recipe import Expert
-from leafid.files import StrPath
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -69,7 +69,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     families: str | Sequence[str] | None = None
     acquisition_type: str = "scan-like"
     jobs: int = 1
-    cache: StrPath | bool = True
+    cache: str | os.PathLike[str] | bool = True
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
@@ -137,10 +137,10 @@ class LeafEmbedding(TransformerMixin, _PictureEstimator):
     model_ : Path
     """
 
-    model: StrPath | None = None
+    model: str | os.PathLike[str] | None = None
     acquisition_type: str = "scan-like"
     jobs: int = 1
-    cache: StrPath | bool = True
+    cache: str | os.PathLike[str] | bool = True
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafEmbedding:
@@ -189,7 +189,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
 
     recipe: str = "default"
     acquisition_type: str = "scan-like"
-    cache: StrPath | bool = True
+    cache: str | os.PathLike[str] | bool = True
     jobs: int = 1
     random_state: int = 0
     color: str = "bgr"

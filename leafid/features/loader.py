@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -24,7 +25,6 @@ from leafid.features.extractor import (
     name_versions,
 )
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
-from leafid.files import StrPath
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
@@ -297,7 +297,9 @@ class FeatureLoader:
 
 
 @contextmanager
-def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
+def open_loader(
+    jobs: int, cache: str | os.PathLike[str] | bool
+) -> Iterator[FeatureLoader]:
     """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")

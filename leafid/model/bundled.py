@@ -1,5 +1,6 @@
 """The bundled model: where it is, and its recogniser of acquisition types."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +9,6 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader, get_type
-from leafid.files import StrPath
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, log_types
 from leafid.pictures.picture import Picture, warn_of_lost_species
@@ -38,7 +38,7 @@ def read_once(path: Path) -> Model:
 
 
 def load_recogniser(
-    pictures: Sequence[Picture], model: StrPath | None = None
+    pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None
 ) -> TypeRecogniser | None:
     """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
     return (

@@ -16,7 +16,6 @@ import simplejpeg
 from PIL import Image
 
 from leafid.errors import ImageError, memory_errors_as_image_error
-from leafid.files import StrPath
 from leafid.pictures.header import Header, open_picture, read_header, read_picture_bytes
 
 _log = logging.getLogger(__name__)
@@ -29,7 +28,7 @@ _WHITE_IS_ZERO = 0
 _BAND_ROWS = 64
 
 
-def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
+def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
     JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
@@ -46,7 +45,7 @@ def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
 
 
 def read_hashed_image(
-    file: StrPath, max_side: int | None = None, data: bytes | None = None
+    file: str | os.PathLike[str], max_side: int | None = None, data: bytes | None = None
 ) -> tuple[np.ndarray, str]:
     """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
 
@@ -79,7 +78,7 @@ def read_hashed_image(
     ).hexdigest()
 
 
-def read_alpha(file: StrPath) -> np.ndarray | None:
+def read_alpha(file: str | os.PathLike[str]) -> np.ndarray | None:
     """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright; None where it is opaque everywhere.
 
     An `ImageError` is raised as by `read_image`.
@@ -97,14 +96,16 @@ def read_alpha(file: StrPath) -> np.ndarray | None:
     return None if alpha.min() == 255 else _apply_orientation(alpha, header.orientation)
 
 
-def _read_header(file: StrPath, data: bytes) -> Header:
+def _read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     try:
         return read_header(data)
     except ImageError as error:
         raise ImageError(f"{file}: {error}") from error.__cause__
 
 
-def _make_damage_error(file: StrPath, header: Header, error: Exception) -> ImageError:
+def _make_damage_error(
+    file: str | os.PathLike[str], header: Header, error: Exception
+) -> ImageError:
     damage = f"a damaged {header.kind} ({str(error).strip()})"
     return ImageError(f"{file}: expected a whole picture, found {damage}")
 
@@ -114,7 +115,7 @@ def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
-def _decode(file: StrPath, header: Header, data: bytes) -> np.ndarray:
+def _decode(file: str | os.PathLike[str], header: Header, data: bytes) -> np.ndarray:
     ignoring = warnings.catch_warnings(action="ignore")
     capturing = _capturing_stderr(header.kind)
     with ignoring, capturing as lines, open_picture(header.kind, data) as picture:
@@ -152,7 +153,7 @@ def _capturing_stderr(kind: str) -> Iterator[list[str]]:
 
 
 def _decode_jpeg(
-    file: StrPath, header: Header, data: bytes, max_side: int | None
+    file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None
 ) -> np.ndarray:
     """Decode a JPEG at the lowest resolution that has at least the wanted size."""
     longest = max(header.rows, header.cols)

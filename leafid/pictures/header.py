@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
-from leafid.files import StrPath, open_input
+from leafid.files import open_input
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
@@ -138,7 +138,7 @@ class Header:
     orientation: int  # EXIF orientation that remains to be applied, 1 to 8
 
 
-def read_picture_bytes(file: StrPath) -> bytes:
+def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
     """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
     try:
         with open_input(file) as stream:
@@ -152,7 +152,7 @@ def read_picture_bytes(file: StrPath) -> bytes:
     )
 
 
-def hash_picture_file(file: StrPath) -> str:
+def hash_picture_file(file: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
     return hashlib.sha256(read_picture_bytes(file)).hexdigest()
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
-from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.labels import make_labels
@@ -25,7 +24,7 @@ from leafid.pictures.readers import (
 )
 
 #: Paths that a collection is read from.
-Paths = StrPath | Sequence[StrPath]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 PLAIN_PICTURES = "pictures"
 # How the names of files end that describe the pictures beside them; SpeciesIDList is of ImageCLEF.
@@ -59,7 +58,7 @@ def read_collection(
     path: Paths,
     layout: str | None = None,
     *,
-    metadata: StrPath | None = None,
+    metadata: str | os.PathLike[str] | None = None,
     label_from: str | None = None,
     plants_from: str | None = None,
     only_named: bool = False,
