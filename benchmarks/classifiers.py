@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
-from leafid.metrics.held_out import held_out_scores
+from leafid.model.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.training.folds import FoldPlan

@@ -84,7 +84,7 @@ def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun
         size=np.full(n, _SPECIES),
         label=species[plant],
         first=np.where(is_correct, species[plant], similar[plant]),
-        confidence=np.maximum(probability, 1 - probability),
+        first_score=np.maximum(probability, 1 - probability),
         probability=probability,
         squares=probability**2 + (1 - probability) ** 2,
         genus_correct=is_correct,
@@ -108,10 +108,10 @@ def compute_bca(score: Statistics, seed: int) -> tuple[float, float]:
     n_plants = score.sums.shape[1]
     random = np.random.default_rng(seed)
     times = random.multinomial(n_plants, np.full(n_plants, 1 / n_plants), _RESAMPLES)
-    samples = score.finish(score.sums @ times.T.astype(np.float64))
+    samples = score.to_scores(score.sums @ times.T.astype(np.float64))
     value = score.compute()
     total = score.sums.sum(axis=1)[:, None]
-    jackknife = score.finish(total - score.sums.toarray())
+    jackknife = score.to_scores(total - score.sums.toarray())
     influence = np.nanmean(jackknife) - jackknife
     spread = np.nansum(influence**2) ** 1.5
     acceleration = np.nansum(influence**3) / (6 * spread) if spread else 0

@@ -28,10 +28,10 @@ from benchmarks.pictures import Prepared, select_pictures
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
-from leafid.metrics.held_out import held_out_scores
+from leafid.model.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import SplitProtocol
-from leafid.training.cross_validation import cross_validate
+from leafid.studies.cross_validation import cross_validate
 
 _ROUNDS, _N_TIMED = 5, 8
 

@@ -21,9 +21,9 @@ import leafid
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training, load_recipe
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.identifier import TypeModel
 from leafid.model.model import REJECTED_SHARE
-from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import split_by_plant, split_by_unit
 from leafid.training.identifiers import train_identifiers

@@ -19,8 +19,8 @@ from .pictures.reading import read_collection as read_collection
 from .scoring.evaluation import compare as compare
 from .scoring.evaluation import evaluate as evaluate
 from .segmentation.result import Segmentation as Segmentation
-from .studies import crossval as crossval
-from .studies import experiment as experiment
+from .studies.api import crossval as crossval
+from .studies.api import experiment as experiment
 from .translation import using_language as using_language
 
 __version__: str

@@ -23,7 +23,8 @@ from leafid.files import StrPath, open_input
 MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
 # What tells Excel, in a line above a table, what separates its cells.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
-# Where a quote is written before a cell that a spreadsheet would take for a formula, and that quote.
+# Where a quote is written before a cell that a spreadsheet would take for a formula,
+# and that quote.
 _FORMULA_START = re.compile(r"^(?='*[=+@\t\r])")
 _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
@@ -31,8 +32,9 @@ _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 def read_text(file: StrPath) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
 
-    Letters with accents become single characters (Unicode form NFC): file systems and editors differ in that. A
-    `LeafidError` that names the line and the first invalid byte is raised if it isn't UTF-8.
+    Letters with accents become single characters (Unicode form NFC): file systems and
+    editors differ in that. A `LeafidError` that names the line and the first invalid
+    byte is raised if it isn't UTF-8.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_BYTES + 1).removeprefix(codecs.BOM_UTF8)
@@ -49,7 +51,9 @@ def read_text(file: StrPath) -> str:
 
 
 def read_first_line(file: StrPath) -> str | None:
-    """Read the first line with a cell that isn't blank, or its beginning; None where a file is no UTF-8 text.
+    """Read the first line with a cell that isn't blank, or its beginning.
+
+    None where a file is no UTF-8 text.
 
     The line that tells Excel what separates cells is skipped.
     """
@@ -70,10 +74,12 @@ def _find_first_line(text: str) -> str:
 def read_lines(
     file: StrPath, encoding: str, max_length: int = 1 << 16
 ) -> Iterator[str]:
-    """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
+    """Yield the lines of a file of any size, with their ends.
 
-    A `LeafidError` is raised if a line has more than `max_length` characters: a file that is no text may be a single
-    line of gigabytes.
+    Bytes of other encodings become lone surrogates.
+
+    A `LeafidError` is raised if a line has more than `max_length` characters: a file
+    that is no text may be a single line of gigabytes.
     """
     with open_input(file) as stream:
         text = io.TextIOWrapper(stream, encoding, "surrogateescape")
@@ -90,9 +96,9 @@ def read_lines(
 def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
     """Read a CSV file: yield the number of each row's first line, from 1, and its cells; empty rows are left out.
 
-    Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above the table names, or that split
-    the heading into the most cells. Empty cells to the right of the heading are left out, and the quotes of
-    `escape_formula`.
+    Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above
+    the table names, or that split the heading into the most cells. Empty cells to the
+    right of the heading are left out, and the quotes of `escape_formula`.
     """
     text = read_text(file)
     separators = ",;\t|"
@@ -125,15 +131,18 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
 
 
 def escape_formula(cell: Any) -> Any:
-    """Write a quote before text that a spreadsheet would take for a formula; `read_table` leaves it out."""
+    """Write a quote before text that a spreadsheet would take for a formula.
+
+    `read_table` leaves it out.
+    """
     return _FORMULA_START.sub("'", cell) if isinstance(cell, str) else cell
 
 
 def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
-    A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or entities of its own, which could grow
-    endlessly or read other files.
+    A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or
+    entities of its own, which could grow endlessly or read other files.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_XML_BYTES + 1)
@@ -158,9 +167,12 @@ def read_xml(file: StrPath) -> Element:
 
 
 def parse_finite_number(word: str) -> float | None:
-    """Parse a decimal number as people write it, with blanks around it allowed; None if it isn't one.
+    """Parse a decimal number as people write it, with blanks around it allowed.
 
-    ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are refused.
+    None if it isn't one.
+
+    ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are
+    refused.
 
     Examples
     --------
@@ -177,7 +189,10 @@ def parse_finite_number(word: str) -> float | None:
 
 
 def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
-    """Parse ASCII digits; None if there is anything else, or more digits than any such number has."""
+    """Parse ASCII digits.
+
+    None if there is anything else, or more digits than any such number has.
+    """
     # Converting a huge number takes long.
     return (
         int(word)
@@ -222,7 +237,10 @@ class LineProblems:
             self._listed.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
-        """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
+        """Check that `key` is new among the keys of its kind ("every id").
+
+        Otherwise add a problem.
+        """
         if (kind, key) not in self._first_lines:
             self._first_lines[kind, key] = line
             return True

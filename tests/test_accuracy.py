@@ -17,15 +17,15 @@ from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
-from leafid.metrics.held_out import held_out_scores
 from leafid.model.bundled import find_bundled_model
+from leafid.model.held_out import held_out_scores
 from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import Split
 from leafid.segmentation.segment import segment
-from leafid.training.cross_validation import cross_validate
+from leafid.studies.cross_validation import cross_validate
 from tests.drawing.collection import SAMPLE
 
 pytestmark = pytest.mark.slow

@@ -147,7 +147,7 @@ class TypeModel:
     """All that is needed to identify pictures of one acquisition type."""
 
     identifier: Identifier
-    #: `leafid.metrics.held_out.held_out_scores` of the training.
+    #: `leafid.model.held_out.held_out_scores` of the training.
     scores: Mapping[str, float]
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]

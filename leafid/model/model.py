@@ -356,7 +356,9 @@ class Model(Shown):
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
         [named] = back_off(
-            probabilities[None], taxonomy, threshold if answer.has_leaf else np.inf
+            probabilities[None],
+            taxonomy.path_table,
+            threshold if answer.has_leaf else np.inf,
         )
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")

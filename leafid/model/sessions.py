@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from leafid.grouping import group_by
-from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, rank_species
+from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import Picture
 
 # Length of an ISO 8601 date with its day.

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.held_out import HeldOutAnswers
-from leafid.metrics.hierarchy import fit_back_off_threshold
+from leafid.metrics.hierarchy import find_likeliest_taxa, fit_back_off_threshold
+from leafid.metrics.sets import fit_average_k_thresholds
+from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import Taxon
 from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
@@ -151,9 +151,11 @@ def fit_thresholds(
     try:
         tree = Taxonomy(taxa[name] for name in held_out.species)
         if len(tree.ranks) > 1:
+            answers, masses = find_likeliest_taxa(probabilities, tree.path_table)
             correct = [held_out.species[label] for label in labels]
+            errors = [[*map(tree.compute_error, correct, row)] for row in answers]
             back_off = fit_back_off_threshold(
-                probabilities, correct, tree, weigh_by_plant(known.pictures)
+                np.array(errors), masses, weigh_by_plant(known.pictures)
             )
     except LeafidError as error:
         _log.warning("no threshold for backing off could be fitted: %s", error)
@@ -174,43 +176,3 @@ def _choose_sizes(n_species: int) -> np.ndarray:
             np.float64
         )
     )
-
-
-def fit_average_k_thresholds(
-    probabilities: ArrayLike, sizes: Sequence[float]
-) -> NDArray[np.float64]:
-    """Find the thresholds at which sets have k classes on average on held-out pictures, (n, C), for several k above 0.
-
-    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
-    are in. Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets
-    larger than k, which the constraint of equation 3 rules out.
-
-    Examples
-    --------
-    Two pictures, one class each on average: the two largest of the four are 0.9 and 0.6, the next is 0.4.
-
-    >>> fit_average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
-    array([0.5])
-    """
-    rising = np.sort(np.asarray(probabilities, np.float64), axis=None)
-    counts = [count_inside(len(np.asarray(probabilities)), k) for k in sizes]
-    return np.array(
-        [0.0 if n >= len(rising) else place_threshold(rising, n) for n in counts]
-    )
-
-
-def count_inside(n_pictures: int, k: float) -> int:
-    """Count the scores that are in the sets of all pictures when these have k classes on average, k above 0."""
-    # The factor keeps rounding from making 10 · 0.3 less than 3.
-    return math.floor(n_pictures * k * (1 + 1e-12))
-
-
-def place_threshold(rising: NDArray[np.float64], n_inside: int) -> float:
-    """Place a threshold half way between the last of the highest scores that is in and the first that is out.
-
-    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in.
-    """
-    highest_outside = float(rising[-n_inside - 1])
-    if n_inside == 0:
-        return math.nextafter(highest_outside, math.inf)
-    return float((rising[-n_inside] + highest_outside) / 2)

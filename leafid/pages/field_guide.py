@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from leafid.metrics.held_out import SCORE_TITLES
+from leafid.model.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_statements import Statement, state_traits

@@ -29,9 +29,9 @@ from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
     make_comparison_table,
+    make_group_table,
     make_groups,
-    score_by_group,
-    score_metrics,
+    make_metric_table,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
 from leafid.segmentation.result import shrink
@@ -81,12 +81,12 @@ def make_report(
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    tables = {"scores": score_by_group(full_truth, all_judged, options)}
+    tables = {"scores": make_group_table(full_truth, all_judged, options)}
     if len(runs) > 1:
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        tables["open-world"] = score_metrics(
+        tables["open-world"] = make_metric_table(
             "Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options
         )
     tables["pictures"] = make_picture_table(truth, rankings)
@@ -332,7 +332,7 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names, labels = truth.encode("species")
+    names, labels = truth.to_indices("species")
     shares = [
         average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
     ]

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from leafid.errors import LeafidError
+from leafid.metrics.hierarchy import WILDCARD, path_error
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
 
-#: The answer "don't know", at one position of a path.
-WILDCARD = "*"
 RANKS: tuple[str, ...] = ("order", "family", "genus", "species")
 
 
@@ -76,7 +77,32 @@ class Taxonomy:
         path = self._path_of_taxon[taxon]
         return path + (WILDCARD,) * (len(self.ranks) - len(path))
 
-    def count_branches(self, species: str) -> tuple[int, ...]:
-        """Count the children of each true parent on the way down to a species; the first counts the top rank's taxa."""
-        path = self.paths[species]
-        return tuple(len(self._children[path[:depth]]) for depth in range(len(path)))
+    @property
+    def path_table(self) -> np.ndarray:
+        """The paths of all species: str (n_species, n_ranks)."""
+        return np.array([*self.paths.values()])
+
+    def compute_error(self, correct: str, answer: str) -> float:
+        """Compute the error of an answer to a picture of a species over the ranks.
+
+        Parameters
+        ----------
+        correct : str
+            The species.
+        answer : str
+            A species, or a taxon as `find_path` takes it.
+
+        Returns
+        -------
+        float
+            From 0 (correct) to 1 (another order); 0.5 for ``*``.
+
+        Raises
+        ------
+        LeafidError
+            When the taxonomy lacks the answer.
+        """
+        path = self.paths[correct]
+        # The first position has the taxa of the top rank.
+        branching = [len(self._children[path[:depth]]) for depth in range(len(path))]
+        return path_error(path, self.find_path(answer), branching)

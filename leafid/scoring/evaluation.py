@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import compress
 from typing import Any, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
@@ -25,16 +25,16 @@ from leafid.scoring.score_table import (
     Intervals,
     ScoreOptions,
     make_comparison_table,
+    make_group_table,
     make_groups,
-    score_by_group,
 )
-from leafid.scoring.tables import FORMATS, Cell, Table, render
+from leafid.scoring.tables import FORMATS, Rows, Table, render
 
 #: A `pandas.DataFrame`.
 Frame = Any
 Truth = StrPath | Collection | Iterable[Picture] | Mapping[str, str] | Frame
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
-Runs = (
+RunsLike = (
     StrPath
     | Rankings
     | Scores
@@ -68,7 +68,7 @@ class Records(list[dict[str, Any]]):
 
 def evaluate(
     truth: Truth,
-    runs: Runs,
+    runs: RunsLike,
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     by: str = "type",
@@ -139,12 +139,12 @@ def evaluate(
     ground_truth, judged = _judge(truth, runs, options.needs_families)
     if per_picture:
         return Records(_tabulate_pictures(ground_truth, judged, options))
-    return Records(score_by_group(ground_truth, judged, options, by))
+    return Records(make_group_table(ground_truth, judged, options, by))
 
 
 def compare(
     truth: Truth,
-    runs: Runs,
+    runs: RunsLike,
     metrics: Sequence[str] = ("S",),
     *,
     bootstrap: Bootstrap | None = None,
@@ -177,8 +177,11 @@ def make_options(
     bootstrap: Any = None,
     leave_out_missing: bool = False,
 ) -> ScoreOptions:
-    """Check what a caller asks for; an `InputError` or a `UsageError` says what is wrong."""
-    chosen = find_metrics(list_values("metrics", metrics, str))
+    """Check what a caller asks for.
+
+    An `InputError` or a `UsageError` says what is wrong.
+    """
+    checked = find_metrics(list_values("metrics", metrics, str))
     if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
         raise InputError(
             f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
@@ -186,7 +189,10 @@ def make_options(
     if not isinstance(bootstrap, Bootstrap | None):
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
     return ScoreOptions(
-        chosen, cast(Intervals, intervals), bootstrap or Bootstrap(), leave_out_missing
+        metrics=checked,
+        intervals=cast(Intervals, intervals),
+        bootstrap=bootstrap or Bootstrap(),
+        leave_out_missing=leave_out_missing,
     )
 
 
@@ -194,14 +200,14 @@ def _judge(
     truth: Any, runs: Any, needs_families: bool
 ) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
-    made = to_runs(runs, ground_truth)
-    judged = [judge_run(run, ground_truth) for run in made]
+    answers = to_runs(runs, ground_truth)
+    judged = [judge_run(run, ground_truth) for run in answers]
     if empty := [run.name for run in judged if not run.covered.any()]:
         raise LeafidError(
             f"{empty[0]}: expected predictions for the labelled pictures, found none"
         )
     if needs_families:
-        ground_truth.warn_of_families(made)
+        ground_truth.warn_of_families(answers)
     return ground_truth, judged
 
 
@@ -215,30 +221,16 @@ def _tabulate_pictures(
         raise UsageError(
             f"expected metrics that score single pictures, found {', '.join(together)}"
         )
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for run in runs:
+        scores = []
         for metric in options.metrics:
             metric.check_scores(run)
-        scores = [
-            metric.score_pictures(run).tolist()
-            for metric in options.metrics
-            if metric.score_pictures
-        ]
-        known = np.flatnonzero(run.is_known).tolist()
-        columns = [
-            truth.pictures,
-            truth.type,
-            truth.species,
-            run.rank.tolist(),
-            *scores,
-        ]
-        rows += [[run.title, *(column[i] for column in columns)] for i in known]
-    columns = [
-        "run",
-        "picture",
-        "type",
-        "species",
-        "rank",
-        *(metric.name for metric in options.metrics),
-    ]
+            if metric.score_pictures:
+                scores.append(metric.score_pictures(run).tolist())
+        names = (truth.pictures, truth.type, truth.species)
+        cells = [*zip(*names, run.rank.tolist(), *scores, strict=True)]
+        rows += [[run.title, *row] for row in compress(cells, run.is_known)]
+    columns = ["run", "picture", "type", "species", "rank"]
+    columns += [metric.name for metric in options.metrics]
     return Table("Scores of pictures", columns, rows, n_keys=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -12,63 +12,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
+from leafid.metrics.averages import Booleans, Floats, Indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
-from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, find_indices
+from leafid.scoring.reading.runs import Run, select_rows
+from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """A run's answers to the pictures of a ground truth, in its order; columns of one length."""
+    """A run's answers to the pictures of a ground truth, in its order.
+
+    All columns have one length.
+    """
 
     #: The name of the run.
     name: str
-    #: int (n,): the rank of the correct species, from 1; 0 where the run doesn't name it.
+    #: int (n,): the rank of the correct species, from 1; 0 where the run doesn't name
+    #: it.
     rank: NDArray[np.int32]
     #: int (n,): how many species the run names; 0 where it lacks the picture.
     size: NDArray[np.int64]
-    #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth;
-    #: -1 for none, and a number below for each other name, the same in all runs.
-    label: NDArray[np.intp]
-    first: NDArray[np.intp]
-    #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
-    #: 0 for what isn't named.
-    confidence: NDArray[np.float64]
-    probability: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    #: bool (n,): whether the first species is of the correct genus, of the correct family.
-    genus_correct: NDArray[np.bool_]
-    family_correct: NDArray[np.bool_]
-    #: bool (n,): whether the picture shows a species that a system can know. Most metrics only count these.
-    is_known: NDArray[np.bool_]
-    #: int (n,): who took the picture, its plant as the official scorer counts plants, and its plant.
-    author: NDArray[np.intp]
-    official_plant: NDArray[np.intp]
-    plant: NDArray[np.intp]
+    #: int (n,): the correct species, and the first one that is named, as indices into
+    #: the species of the ground truth; -1 for none, and a number below for each other
+    #: name, the same in all runs.
+    label: Indices
+    first: Indices
+    #: float (n,): the scores of the first species and of the correct one, and the sum
+    #: of the squares of all scores; 0 for what isn't named.
+    first_score: Floats
+    probability: Floats
+    squares: Floats
+    #: bool (n,): whether the first species is of the correct genus, of the correct
+    #: family.
+    genus_correct: Booleans
+    family_correct: Booleans
+    #: bool (n,): whether the picture shows a species that a system can know. Most
+    #: metrics only count these.
+    is_known: Booleans
+    #: int (n,): who took the picture, its plant as the official scorer counts plants,
+    #: and its plant.
+    author: Indices
+    official_plant: Indices
+    plant: Indices
     #: Why the scores are no probabilities, or None where they are.
     problem: str | None = None
 
     @property
     def title(self) -> str:
         """What tables call the run."""
-        return title_run(self.name)
+        return strip_run_suffix(self.name)
 
     @property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Booleans:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
 
-    def select(self, chosen: NDArray[Any]) -> JudgedRun:
+    def select(self, rows: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""
-        columns = [
-            field.name
-            for field in fields(self)
-            if field.name not in ("name", "problem")
-        ]
-        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+        return select_rows(self, rows)
 
 
-def title_run(name: str) -> str:
+def strip_run_suffix(name: str) -> str:
     """Leave out the ending of a run's file."""
     return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 
@@ -76,17 +80,20 @@ def title_run(name: str) -> str:
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
-    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth,
-    or else of a list: a predicted species need not have a picture there.
+    The genus of a predicted species is the beginning of its name, its family is that of
+    the genus in the ground truth, or else of a list: a predicted species need not have
+    a picture there.
     """
     predictions, picture, species = truth.locate(run)
-    labels = truth.encode("species")[1]
+    labels = truth.to_indices("species")[1]
     is_hit = species == labels[picture]
-    # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
+    # Ranks rise within a picture: written in reverse order, the best rank of a repeated
+    # species remains.
     hits = np.flatnonzero(is_hit)[::-1]
     rank = np.zeros(len(truth), np.int32)
     rank[picture[hits]] = predictions.rank[hits]
-    probability, confidence = np.zeros(len(truth)), np.zeros(len(truth))
+    probability = np.zeros(len(truth))
+    first_score = np.zeros(len(truth))
     probability[picture[hits]] = predictions.score[hits]
     at_first = np.flatnonzero(predictions.rank == 1)
     answered = picture[at_first]
@@ -94,21 +101,21 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     names = np.where(species < 0, others[predictions.species_index], species)
     first = np.full(len(truth), -1)
     first[answered] = names[at_first]
-    confidence[answered] = predictions.score[at_first]
+    first_score[answered] = predictions.score[at_first]
     # Scores that are too large to be squared are no probabilities, which metrics check.
     with np.errstate(over="ignore"):
         squares = np.bincount(picture, predictions.score**2, len(truth))
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
-    def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
-        taxon_names, labels = truth.encode(level)
-        predicted = find_indices(taxa, taxon_names)[predictions.species_index[at_first]]
-        expected = labels[answered]
-        is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
+    def is_correct(taxa: Sequence[str], level: str) -> Booleans:
+        predicted = np.array(taxa, object)[predictions.species_index[at_first]]
+        expected = np.array(getattr(truth, level), object)[answered]
+        # The correct species is right even if the ground truth has two families of its
+        # genus.
+        is_same = (predicted == expected) | is_hit[at_first]
         is_right = np.zeros(len(truth), bool)
-        # The correct species is right even if the ground truth has two families of its genus.
-        is_right[answered] = ((predicted == expected) | is_hit[at_first]) & is_known
+        is_right[answered] = is_same & (expected != UNKNOWN)
         return is_right
 
     return JudgedRun(
@@ -117,7 +124,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         size=np.bincount(picture, minlength=len(truth)),
         label=labels,
         first=first,
-        confidence=confidence,
+        first_score=first_score,
         probability=probability,
         squares=squares.astype(np.float64),
         genus_correct=is_correct(genera, "genus"),
@@ -125,7 +132,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         is_known=np.array(truth.species) != UNKNOWN_SPECIES,
         problem=_find_score_problem(run),
         **{
-            name: truth.encode(name)[1]
+            name: truth.to_indices(name)[1]
             for name in ("author", "official_plant", "plant")
         },
     )

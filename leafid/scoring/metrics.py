@@ -13,27 +13,38 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.averages import accuracy_score, index_plants, top_k_scores
-from leafid.scoring.confidence import (
+from leafid.metrics.averages import (
+    Floats,
+    Indices,
+    accuracy_score,
+    divide,
+    index_plants,
+    inverse_rank_scores,
+    top_k_scores,
+)
+from leafid.metrics.classification import (
+    f1_scores,
+    kappa_score,
+    matthews_score,
+    precision_scores,
+)
+from leafid.metrics.confidence import (
     CONFIDENT,
-    area_under_roc,
     expected_calibration_error,
     false_positive_rate,
     open_set_classification_rate,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.resampling import Statistics, divide, sum_by_plant
+from leafid.scoring.resampling import Statistics, sum_by_plant
 from leafid.scoring.tables import read_metrics
 
-#: How pictures are averaged: over authors and their plants, over plants, over pictures, over the correct species.
+#: How pictures are averaged: over authors and their plants, over plants, over pictures,
+#: over the correct species.
 Average = Literal["S", "plants", "pictures", "species"]
 #: The lowest probability that log-loss takes, as scikit-learn's.
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,14 +54,15 @@ class Metric:
     What it is, who defined it and where it is shown stands in ``metrics.csv``.
     """
 
-    #: Scores each picture: float (n,); and how pictures are averaged.
+    #: Scores each picture, float (n,); and how pictures are averaged.
     score_pictures: Callable[[JudgedRun], Floats] | None = None
     average: Average = "pictures"
-    #: Scores names where no mean of what pictures score does: from how often each of k is correct, given, and shown,
-    #: float (k, m), each by itself or all together, float (k, m) or (m,). Such scores have no interval.
+    #: Scores names, where a score is no mean over pictures: from counts of pictures in
+    #: which each of k names is correct, given, and shown, float (k, m), a score of each
+    #: name, float (k, m), or of all names, float (m,). There is no interval.
     score_names: Callable[[Floats, Floats, Floats], Floats] | None = None
     #: Scores all pictures at once, without an interval or a test.
-    score_together: Callable[[JudgedRun], float] | None = None
+    score_all: Callable[[JudgedRun], float] | None = None
     needs_probabilities: bool = False
     name: str = ""
     description: str = ""
@@ -66,16 +78,17 @@ class Metric:
             )
 
     def compute_statistics(
-        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+        self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
 
-        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are scored, the same for runs that are
-        compared: int (k,), rising. Others count as -1. Raises what `check_scores` does.
+        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are
+        scored, the same for runs that are compared: int (k,), rising. Others count as
+        -1. Raises what `check_scores` does.
         """
         self.check_scores(run)
-        if self.score_together:
-            score = self.score_together(run)
+        if self.score_all:
+            score = self.score_all(run)
             return Statistics(
                 sum_by_plant([], [], [], (0, n_plants)),
                 lambda sums: np.full(sums.shape[1], score),
@@ -89,7 +102,7 @@ class Metric:
         )
 
     def _average_names(
-        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+        self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
         """Score names, and average the species of the ground truth: each once, or as often as it is shown."""
         label, first = (
@@ -103,7 +116,7 @@ class Metric:
         plants = np.concatenate([run.plant[correct], run.plant, run.plant])
         shape = (3 * len(names), n_plants)
 
-        def finish(sums: Floats) -> Floats:
+        def to_scores(sums: Floats) -> Floats:
             counts = np.split(sums, 3)
             weights = np.where(names[:, None] >= 0, counts[2], 0)
             if self.average == "species":
@@ -112,7 +125,9 @@ class Metric:
             scores = weights * self.score_names(*counts)
             return divide(scores.sum(axis=0), weights.sum(axis=0))
 
-        return Statistics(sum_by_plant(np.ones(len(rows)), rows, plants, shape), finish)
+        return Statistics(
+            sum_by_plant(np.ones(len(rows)), rows, plants, shape), to_scores
+        )
 
 
 def average_pictures(
@@ -124,12 +139,14 @@ def average_pictures(
 ) -> Statistics:
     """Average what the pictures score, float (n,), in one of the ways of `Average`.
 
-    The score is the mean over groups of the mean over their plants of the mean over each plant's pictures. Values are
-    from 0 to the highest one; if that is infinite, one more plant has the highest of these pictures.
+    The score is the mean over groups of the mean over their plants of the mean over
+    each plant's pictures. Values are from 0 to the highest one; if that is infinite,
+    one more plant has the highest of these pictures.
     """
     numbers = np.arange(len(run.rank))
     groups = {"S": run.author, "species": run.label}.get(average, numbers * 0)
-    # In a mean over pictures or species, each picture counts as if it showed a plant by itself.
+    # In a mean over pictures or species, each picture counts as if it showed a plant by
+    # itself.
     plants = {"S": run.official_plant, "plants": run.plant}.get(average, numbers)
     owners, plant = index_plants(groups, plants)
     plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
@@ -141,23 +158,13 @@ def average_pictures(
         np.tile(run.plant, 2),
         (2, n_plants),
     )
-    # One more plant can be of any group, and weighs as much as the plants there do on average.
+    # One more plant can be of any group, and weighs as much as the plants there do on
+    # average.
     shares = 1 / np.bincount(index_plants(groups, run.plant)[0])
     if np.isinf(highest):
         highest = values.max(initial=0)
     further = shares.sum() / n_groups**2 * np.array([[0, highest], [1, 1]])
     return Statistics(sums, lambda sums: divide(*sums), further)
-
-
-def inverse_rank_scores(rank: ArrayLike) -> Floats:
-    """Score each picture 1 / rank of the correct species, 0 where it isn't named, as the 2012 and 2013 tasks did.
-
-    Examples
-    --------
-    >>> inverse_rank_scores([1, 4, 0])
-    array([1.  , 0.25, 0.  ])
-    """
-    return divide(1, rank, 0)
 
 
 def _score_first(run: JudgedRun) -> Floats:
@@ -168,50 +175,36 @@ def _score_named(run: JudgedRun) -> Floats:
     return (run.rank > 0).astype(np.float64)
 
 
-def _f1(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    return divide(2 * correct, given + shown, 0)
-
-
-def _kappa(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    highest = _covariance(shown, given, shown)
-    return divide(_covariance(correct, given, shown), highest)
-
-
-def _matthews(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    variances = _covariance(given, given, given) * _covariance(shown, shown, shown)
-    # Where all names are the same, it is 0, as in scikit-learn.
-    return divide(_covariance(correct, given, shown), np.sqrt(variances), 0)
-
-
-def _covariance(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    """Compute how many more of all n² pairs of pictures agree in their names than by chance: float (m,)."""
-    return shown.sum(axis=0) * correct.sum(axis=0) - (given * shown).sum(axis=0)
-
-
 def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
     known = run.select(run.is_known)
     if len({*known.plant}) < 2:
         # The pictures of a single plant are correct or wrong together.
-        return float("nan")
+        return np.nan
     return expected_calibration_error(
-        known.confidence, known.rank == 1, is_equal_width=is_equal_width
+        known.first_score, known.rank == 1, is_equal_width=is_equal_width
     )
 
 
-def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], float]:
-    """Score how well a picture's highest score tells known species from unknown ones."""
-
-    def score(run: JudgedRun) -> float:
-        # A run rejects a picture that it lacks, or for which it names the unknown species first.
-        known = run.is_known
-        is_rejected = ~run.covered | np.isin(run.first, run.label[~known])
-        best = np.where(is_rejected, -np.inf, run.confidence)
-        return function(best[known], best[~known], run.rank[known] == 1)
-
-    return score
+def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
+    """Split each picture's highest score into those of known and of unknown species."""
+    # A run rejects a picture that it lacks, or for which it names the unknown species
+    # first.
+    is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
+    best = np.where(is_rejected, -np.inf, run.first_score)
+    return best[run.is_known], best[~run.is_known]
 
 
-#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and ``macro-top-K``.
+def _score_open_set(run: JudgedRun) -> float:
+    is_correct = run.rank[run.is_known] == 1
+    return open_set_classification_rate(*_split_scores(run), is_correct)
+
+
+def _score_confident_unknown(run: JudgedRun) -> float:
+    return accuracy_score(_split_scores(run)[1] >= CONFIDENT)
+
+
+#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and
+#: ``macro-top-K``.
 _METRICS = {
     "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
@@ -221,15 +214,12 @@ _METRICS = {
     "mrr": Metric(lambda run: inverse_rank_scores(run.rank)),
     "balanced-accuracy": Metric(_score_first, "species"),
     "recall": Metric(_score_first, "species"),
-    "precision": Metric(
-        average="species",
-        score_names=lambda correct, given, _: divide(correct, given, 0),
-    ),
-    "f1": Metric(average="species", score_names=_f1),
-    "macro-f1": Metric(average="species", score_names=_f1),
-    "weighted-f1": Metric(score_names=_f1),
-    "kappa": Metric(score_names=_kappa),
-    "mcc": Metric(score_names=_matthews),
+    "precision": Metric(average="species", score_names=precision_scores),
+    "f1": Metric(average="species", score_names=f1_scores),
+    "macro-f1": Metric(average="species", score_names=f1_scores),
+    "weighted-f1": Metric(score_names=f1_scores),
+    "kappa": Metric(score_names=kappa_score),
+    "mcc": Metric(score_names=matthews_score),
     "log-loss": Metric(
         lambda run: -np.log(np.maximum(run.probability, LEAST_PROBABILITY)),
         needs_probabilities=True,
@@ -240,40 +230,37 @@ _METRICS = {
         needs_probabilities=True,
         highest=2,
     ),
-    "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
-    "ece": Metric(score_together=_calibration_error, needs_probabilities=True),
+    "confidence": Metric(lambda run: run.first_score, needs_probabilities=True),
+    "ece": Metric(score_all=_calibration_error, needs_probabilities=True),
     "ece-width": Metric(
-        score_together=partial(_calibration_error, is_equal_width=True),
+        score_all=partial(_calibration_error, is_equal_width=True),
         needs_probabilities=True,
     ),
     "auroc": Metric(
-        score_together=_compare_known(lambda a, b, _: area_under_roc(a, b))
+        score_all=lambda run: open_set_classification_rate(*_split_scores(run))
     ),
-    "oscr": Metric(
-        score_together=_compare_known(
-            lambda a, b, hits: open_set_classification_rate(a, hits, b)
-        )
-    ),
-    "fpr-95": Metric(
-        score_together=_compare_known(lambda a, b, _: false_positive_rate(a, b))
-    ),
+    "oscr": Metric(score_all=_score_open_set),
+    "fpr-95": Metric(score_all=lambda run: false_positive_rate(*_split_scores(run))),
     "confident-unknown": Metric(
-        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= CONFIDENT)),
-        needs_probabilities=True,
+        score_all=_score_confident_unknown, needs_probabilities=True
     ),
     "coverage": Metric(_score_named),
     "macro-coverage": Metric(_score_named, "species"),
     "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
     "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }
-#: The names of the metrics that are shown where nobody asks for others; and those of sets, and of unknown species.
+#: The names of the metrics that are shown where nobody asks for others; and those of
+#: sets, and of unknown species.
 DEFAULT_METRICS = ("S", "top-1", "top-5")
 SET_METRICS = ("coverage", "macro-coverage", "set-size", "empty-sets")
 OPEN_WORLD_METRICS = ("top-1", "auroc", "oscr", "fpr-95")
 
 
 def find_metric(name: str) -> Metric:
-    """Find a metric by its name, such as ``S`` or ``top-5``; a `UsageError` lists the names where there is none."""
+    """Find a metric by its name, such as ``S`` or ``top-5``.
+
+    A `UsageError` lists the names where there is none.
+    """
     if match := re.fullmatch("(macro-)?top-([1-9][0-9]{0,8})", name):
         k = int(match[2])
         metric = Metric(

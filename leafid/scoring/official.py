@@ -8,15 +8,15 @@ References
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import PurePath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.grouping import group_by
 from leafid.metrics.averages import (
+    Booleans,
     average_by_group,
     average_score,
     index_plants,
@@ -29,54 +29,70 @@ logger = logging.getLogger(__name__)
 
 #: The file of all runs' scores.
 SCORES = "OfficialScores.csv"
-#: Beginnings of the names of files about several runs, which no run may have beside others.
+#: Beginnings of the names of files about several runs, which no run may have beside
+#: others.
 ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
 
-# The words of the three types that the official scorer knows, in the order of its columns; and of a type not known.
+# The words of the three types that the official scorer knows, in the order of its
+# columns; and of a type not known.
 _OFFICIAL_TYPES = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}
 _TYPE_WORDS = _OFFICIAL_TYPES | {UNKNOWN: UNKNOWN}
 
 # A run, and whether each picture counts in its means: bool (n,).
-_CountedRun = tuple[JudgedRun, NDArray[np.bool_]]
+_CountedRun = tuple[JudgedRun, Booleans]
+# Scores by type and name, both sorted.
+_GroupScores = dict[tuple[str, str], float]
 
 
 def format_official_files(
     truth: GroundTruth, runs: Sequence[JudgedRun], *, leave_out_missing: bool = False
 ) -> dict[str, str]:
-    """Compose all the files that the official scorer writes for some runs, at least one: their content by name.
+    """Compose all the files that the official scorer writes for some runs.
 
-    The files that compare runs come only with two or more, of which none may be called `ALL_RUNS` or `MEAN_OF_RUNS`.
-    With `leave_out_missing`, pictures that a run lacks are left out of its means, as the official scorer does, and
-    don't count 0. Pictures of a type that the official scorer doesn't know are left out with a warning.
+    The files that compare runs come only with two or more. Pictures of a type that the
+    official scorer doesn't know are left out with a warning.
+
+    Parameters
+    ----------
+    truth : GroundTruth
+    runs : sequence of JudgedRun
+        At least one; of several none may be called `ALL_RUNS` or `MEAN_OF_RUNS`.
+    leave_out_missing : bool, default False
+        Leave pictures that a run lacks out of its means, as the official scorer does;
+        otherwise they count 0.
+
+    Returns
+    -------
+    dict of str to str
+        The content of each file by its name.
     """
     is_official = np.isin(truth.type, [*_TYPE_WORDS])
     if not is_official.all():
         types = ", ".join(sorted(set(truth.type) - _TYPE_WORDS.keys()))
-        problem = "expected pictures of type %s, found %d of type %s, which the official scorer's files leave out"
+        problem = (
+            "expected pictures of type %s, found %d of type %s, which the official "
+            "scorer's files leave out"
+        )
         logger.warning(problem, ", ".join(_OFFICIAL_TYPES), (~is_official).sum(), types)
-    counted = [
-        (run, is_official & (run.covered | (not leave_out_missing))) for run in runs
-    ]
-    stems = [PurePath(run.name).stem for run in runs]
-    files = {SCORES: _format_scores(truth, counted)}
-    for stem, counted_run in zip(stems, counted, strict=True):
+    counted: dict[str, _CountedRun] = {}
+    for run in runs:
+        mask = is_official & (run.covered | (not leave_out_missing))
+        counted[PurePath(run.name).stem] = run, mask
+    files = {SCORES: _format_scores(truth, counted.values())}
+    for stem, counted_run in counted.items():
         files[f"{stem}ScoreByPicture.csv"] = _format_pictures(truth, [counted_run])
     if len(runs) > 1:
-        files[f"{ALL_RUNS}ScoreByPicture.csv"] = _format_pictures(truth, counted)
+        text = _format_pictures(truth, [*counted.values()])
+        files[f"{ALL_RUNS}ScoreByPicture.csv"] = text
     for level in ("species", "genus", "family"):
-        tables = [_score_groups(truth, level, counted_run) for counted_run in counted]
-        for stem, table in zip(stems, tables, strict=True):
-            files[f"{stem}ScoresBy{level.title()}.csv"] = _format_groups(table)
+        tables = {
+            stem: _score_groups(truth, level, *counted_run)
+            for stem, counted_run in counted.items()
+        }
         if len(runs) > 1:
-            # A mean is that of the runs that have a score of the group.
-            scores = {
-                key: [table[key] for table in tables if key in table]
-                for key in sorted(set().union(*tables))
-            }
-            means = {
-                key: sum(of_runs) / len(of_runs) for key, of_runs in scores.items()
-            }
-            files[f"{MEAN_OF_RUNS}ScoresBy{level.title()}.csv"] = _format_groups(means)
+            tables[MEAN_OF_RUNS] = _average_tables(tables.values())
+        for stem, table in tables.items():
+            files[f"{stem}ScoresBy{level.title()}.csv"] = _format_groups(table)
     return files
 
 
@@ -90,88 +106,75 @@ def format_java_double(score: float) -> str:
     return f"{digits if '.' in digits else f'{digits}.0'}E{exponent}"
 
 
-def _format_scores(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
+def _format_scores(truth: GroundTruth, counted: Iterable[_CountedRun]) -> str:
     types = np.array(truth.type)
-    authors, plants = truth.encode("author")[1], truth.encode("official_plant")[1]
     lines = [_format_line("RunFileName", *_OFFICIAL_TYPES.values())]
     for run, mask in counted:
         scores = []
         for type_ in _OFFICIAL_TYPES:
-            chosen = mask & (types == type_)
-            scores.append(
-                average_score(
-                    top_k_scores(run.rank[chosen]), authors[chosen], plants[chosen]
-                )
-            )
+            part = run.select(mask & (types == type_))
+            is_correct = top_k_scores(part.rank)
+            scores.append(average_score(is_correct, part.author, part.official_plant))
         lines.append(_format_line(run.name, *map(format_java_double, scores)))
     return "".join(lines)
 
 
 def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
-    header = (
-        "type",
-        "image",
-        "succes",
-        "family",
-        "genus",
-        "species",
-        "plantId",
-        "author",
-    )
-    lines = [_format_line(*header, *(run.name for run, _ in counted))]
-    order = [*_TYPE_WORDS]
+    header = ["type", "image", "succes", "family", "genus", "species", "plantId"]
+    lines = [_format_line(*header, "author", *(run.name for run, _ in counted))]
     shown = np.flatnonzero(np.any([mask for _, mask in counted], axis=0)).tolist()
-    for index in sorted(
-        shown, key=lambda index: (order.index(truth.type[index]), index)
-    ):
-        # A run that lacks the picture has no score to show where it is left out of its mean.
-        scores = [
-            str(int(run.rank[index] == 1)) if mask[index] else ""
-            for run, mask in counted
-        ]
-        genus, plant, author = (
-            truth.genus[index],
-            truth.official_plant[index],
-            truth.author[index],
-        )
-        epithet = truth.species[index].removeprefix(genus).strip()
-        start = (
+    order = [*_TYPE_WORDS]
+    for index in sorted(shown, key=lambda index: order.index(truth.type[index])):
+        scores = []
+        for run, mask in counted:
+            # A run that lacks the picture has no score to show where it is left out of
+            # its mean.
+            scores.append(str(int(run.rank[index] == 1)) if mask[index] else "")
+        genus = truth.genus[index]
+        cells = [
             _TYPE_WORDS[truth.type[index]],
             truth.pictures[index],
             str(scores.count("1")),
             truth.family[index],
-        )
-        lines.append(_format_line(*start, genus, epithet, plant, author, *scores))
+            genus,
+            truth.species[index].removeprefix(genus).strip(),
+            truth.official_plant[index],
+            truth.author[index],
+        ]
+        lines.append(_format_line(*cells, *scores))
     return "".join(lines)
 
 
 def _score_groups(
-    truth: GroundTruth, level: str, counted: _CountedRun
-) -> dict[tuple[str, str], float]:
-    """Score each type's species, genera or families: S by type and name, both sorted."""
-    run, mask = counted
+    truth: GroundTruth, level: str, run: JudgedRun, mask: Booleans
+) -> _GroupScores:
+    """Score each type's species, genera or families by S."""
     names = getattr(truth, level)
     correct = {
         "species": run.rank == 1,
         "genus": run.genus_correct,
         "family": run.family_correct,
     }
-    values = correct[level]
-    authors, plants = truth.encode("author")[1], truth.encode("official_plant")[1]
     groups = group_by(
         np.flatnonzero(mask).tolist(), lambda index: (truth.type[index], names[index])
     )
     scores = {}
-    for key, indices in sorted(groups.items()):
-        owners, plant = index_plants(authors[indices], plants[indices])
-        author_scores = average_by_group(
-            average_by_group(values[indices], plant), owners
-        )
+    for key, rows in sorted(groups.items()):
+        authors, plant = index_plants(run.author[rows], run.official_plant[rows])
+        plant_scores = average_by_group(correct[level][rows], plant)
+        author_scores = average_by_group(plant_scores, authors)
         # Authors are added up one after the other, which decides the last digit.
-        scores[key] = float(
-            average_by_group(author_scores, np.zeros(len(author_scores), np.intp))[0]
-        )
+        (scores[key],) = average_by_group(author_scores, 0 * author_scores).tolist()
     return scores
+
+
+def _average_tables(tables: Iterable[_GroupScores]) -> _GroupScores:
+    """Average the scores of each group over the runs that have one."""
+    scores: dict[tuple[str, str], list[float]] = {}
+    for table in tables:
+        for key, score in table.items():
+            scores.setdefault(key, []).append(score)
+    return {key: sum(scores[key]) / len(scores[key]) for key in sorted(scores)}
 
 
 def _format_groups(table: dict[tuple[str, str], float]) -> str:

@@ -16,15 +16,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, vstack
 
-# Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants there are.
-_CELLS = 4_000_000
-# Relative difference of two scores below which they are equal, and sums of another order rounded differently.
-_ROUNDING = 1e-10
+from leafid.metrics.averages import Floats, Indices, divide
 
-Floats = NDArray[np.float64]
+# Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants
+# there are.
+_CELLS = 4_000_000
+# Relative difference of two scores below which they are equal, and sums of another
+# order rounded differently.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,50 +38,48 @@ class Bootstrap:
     confidence: float = 0.95
     seed: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.resamples} resamples, seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """What a score is computed from: sums that each plant contributes to."""
 
-    #: float (k, plants): what each plant contributes to k sums; (0, plants) where the score has no tests.
+    #: float (k, plants): what each plant contributes to k sums; (0, plants) where the
+    #: score has no tests.
     sums: csr_array
-    #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
-    finish: Callable[[Floats], Floats]
-    #: float (k, 2): what one more plant would contribute if it scored lowest and highest; (0, 2) where the score has no
-    #: interval.
+    #: Computes scores, float (m,), from the sums over all plants of m resamples, float
+    #: (k, m).
+    to_scores: Callable[[Floats], Floats]
+    #: float (k, 2): what one more plant would contribute if it scored lowest and
+    #: highest; (0, 2) where the score has no interval.
     further: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
-    def plants(self) -> NDArray[np.intp]:
+    def plants(self) -> Indices:
         """The plants that contribute, int, each once."""
         return np.unique(self.sums.indices)
 
     def compute(self) -> float:
         """Compute the score; NaN without pictures."""
-        return float(self.finish(self.sums.sum(axis=1)[:, None])[0])
+        return float(self.to_scores(self.sums.sum(axis=1)[:, None])[0])
 
 
 def average_statistics(parts: Sequence[Statistics]) -> Statistics:
     """Average scores, such as those of several types, in each of which a plant is weighted or swapped; without NaN."""
     ends = np.cumsum([part.sums.shape[0] for part in parts])[:-1]
 
-    def finish(sums: Floats) -> Floats:
+    def to_scores(sums: Floats) -> Floats:
         pairs = zip(parts, np.split(sums, ends), strict=True)
-        scores = np.array([part.finish(some) for part, some in pairs])
+        scores = np.array([part.to_scores(some) for part, some in pairs])
         return divide(np.nansum(scores, axis=0), (~np.isnan(scores)).sum(axis=0))
 
     sums = csr_array(vstack([part.sums for part in parts]))
     n_plants = max(len(np.unique(sums.indices)), 1)
     # One more plant is in a part as seldom as the plants are.
     further = [part.further * (len(part.plants) / n_plants) for part in parts]
-    return Statistics(sums, finish, np.concatenate(further))
-
-
-def divide(values: ArrayLike, by: ArrayLike, empty: ArrayLike = np.nan) -> Floats:
-    """Divide by numbers from 0 up; where one is 0, the result is `empty`."""
-    divisors = np.asarray(by, np.float64)
-    result = np.full(np.broadcast(values, divisors).shape, empty, np.float64)
-    return np.divide(values, divisors, out=result, where=divisors > 0)
+    return Statistics(sums, to_scores, np.concatenate(further))
 
 
 def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -99,10 +99,12 @@ def sum_by_plant(
 def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     """Score resamples in which plants have random weights, for the lower and the upper end: float (2, resamples).
 
-    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because the pictures of a plant look
-    alike, whoever took them and however. As nothing is known of other plants, resamples for the lower end have one more
-    that scores lowest, those for the upper end one that scores highest [6]_. Where plants score 0 or 1, quantiles are
-    the ends of the exact interval [1]_. None where there is no interval, as of a single plant.
+    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because
+    the pictures of a plant look alike, whoever took them and however. As nothing is
+    known of other plants, resamples for the lower end have one more that scores lowest,
+    those for the upper end one that scores highest [6]_. Where plants score 0 or 1,
+    quantiles are the ends of the exact interval [1]_. None where there is no interval,
+    as of a single plant.
     """
     plants = score.plants
     if len(plants) < 2:
@@ -114,7 +116,10 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
         totals = sums @ random.standard_exponential((len(plants), size))
         weight = random.standard_exponential(size)
         blocks.append(
-            [score.finish(totals + np.outer(more, weight)) for more in score.further.T]
+            [
+                score.to_scores(totals + np.outer(more, weight))
+                for more in score.further.T
+            ]
         )
     return np.concatenate(blocks, axis=1)
 
@@ -122,13 +127,16 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
 def randomisation_test(
     runs: Sequence[Statistics], pairs: Sequence[tuple[int, int]], bootstrap: Bootstrap
 ) -> list[float]:
-    """Test whether pairs of runs differ, by swapping them on plants chosen at random; the two-sided p values.
+    """Test whether pairs of runs differ, by swapping them on plants chosen at random.
 
-    If both runs were equally good, either could have given the other's answers for a plant. The runs are scored by one
-    metric on the same pictures.
+    The two-sided p values.
+
+    If both runs were equally good, either could have given the other's answers for a
+    plant. The runs are scored by one metric on the same pictures.
     """
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
-    # Equal sums in another order differ in their last digits, and count as at least as large.
+    # Equal sums in another order differ in their last digits, and count as at least as
+    # large.
     observed = [
         abs(runs[a].compute() - runs[b].compute()) - _ROUNDING for a, b in pairs
     ]
@@ -140,14 +148,14 @@ def randomisation_test(
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
-            difference = runs[a].finish(totals[a] + change) - runs[b].finish(
+            difference = runs[a].to_scores(totals[a] + change) - runs[b].to_scores(
                 totals[b] - change
             )
             n_extreme[index] += int((np.abs(difference) >= observed[index]).sum())
     return [(count + 1) / (bootstrap.resamples + 1) for count in n_extreme.tolist()]
 
 
-def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def correct_holm(p_values: ArrayLike) -> Floats:
     """Correct several p values by Holm's method: none gets smaller, none larger than 1."""
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p, kind="stable")

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import isnan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import UsageError
 from leafid.grouping import group_by
+from leafid.metrics.averages import Indices
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
 from leafid.scoring.reading.truth import ALL, TYPE_ORDER, UNKNOWN, GroundTruth
@@ -23,14 +23,15 @@ from leafid.scoring.resampling import (
     randomisation_test,
     subtract,
 )
-from leafid.scoring.tables import LETTERS, Cell, Estimate, Table
+from leafid.scoring.tables import LETTERS, Estimate, Rows, Table
 
 #: What pictures can be grouped by, besides their types.
 GROUPS = ("species", "genus", "family", "author", "plant")
 MEAN_OF_TYPES = "mean of types"
 #: The probability below which a difference is significant.
 SIGNIFICANT = 0.05
-#: How the spread of a score is shown: the ends of its interval, its standard error, or not at all.
+#: How the spread of a score is shown: the ends of its interval, its standard error, or
+#: not at all.
 Intervals = Literal["bounds", "error", "none"]
 #: Which runs are compared: every two, or each with the first one.
 Pairs = Literal["all", "first"]
@@ -45,7 +46,8 @@ class ScoreOptions:
     metrics: Sequence[Metric]
     intervals: Intervals = "bounds"
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
-    #: Leave out the pictures that a run lacks, as the official scorer does; otherwise they count 0.
+    #: Leave out the pictures that a run lacks, as the official scorer does; otherwise
+    #: they count 0.
     leave_out_missing: bool = False
 
     @property
@@ -59,21 +61,21 @@ class ScoredGroup:
     """A group of pictures, and the answers of several runs to them."""
 
     name: str
-    #: The repeats of each run, of which means are taken: all runs answer the same pictures.
+    #: The repeats of each run, of which means are taken: all runs answer the same
+    #: pictures.
     runs: Sequence[Sequence[JudgedRun]]
     #: The pictures, by their indices, in the parts over which scores are averaged.
-    parts: Sequence[NDArray[np.intp]]
+    parts: Sequence[Indices]
 
     def select(self, leave_out_missing: bool = False) -> list[list[JudgedRun]]:
         """Select what counts of the answers of each run, by repeat and part."""
-        return [
-            [
-                repeat.select(part[repeat.covered[part]] if leave_out_missing else part)
-                for repeat in run
-                for part in self.parts
-            ]
-            for run in self.runs
-        ]
+        answers = []
+        for run in self.runs:
+            parts = [r.select(part) for r, part in product(run, self.parts)]
+            if leave_out_missing:
+                parts = [part.select(part.covered) for part in parts]
+            answers.append(parts)
+        return answers
 
 
 def make_groups(
@@ -81,8 +83,9 @@ def make_groups(
 ) -> list[ScoredGroup]:
     """Make the groups of a table in which all runs answer all pictures.
 
-    The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`.
-    Where there is one type, there is only that, or `ALL` if it is unknown.
+    The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`,
+    whose types are averaged, and `ALL`. Where there is one type, there is only that, or
+    `ALL` if it is unknown.
     """
     column = getattr(truth, "official_plant" if by == "plant" else by)
     indices = group_by(range(len(truth)), column.__getitem__)
@@ -100,40 +103,45 @@ def make_groups(
     ]
 
 
-def score_by_group(
+def make_group_table(
     truth: GroundTruth,
     runs: Sequence[JudgedRun],
     options: ScoreOptions,
     by: str = "type",
+    title: str = "",
 ) -> Table:
-    """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`, whose runs are not tested."""
-    together = [
-        metric.name
-        for metric in options.metrics
-        if not (metric.score_pictures or (metric.score_names and by == "species"))
-    ]
-    if together and by in ("species", "genus", "family"):
+    """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`.
+
+    The runs are not tested on `GROUPS`. A `UsageError` is raised where a metric needs
+    pictures of several groups.
+    """
+    if by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
-        raise UsageError(
-            f"expected metrics of single pictures by {by}, found {', '.join(together)}"
-        )
-    title = "Scores by acquisition type" if by == "type" else f"Scores by {by}"
+        together = [
+            metric.name
+            for metric in options.metrics
+            if not (metric.score_pictures or (metric.score_names and by == "species"))
+        ]
+        if together:
+            raise UsageError(
+                f"expected metrics of single pictures by {by}, found "
+                f"{', '.join(together)}"
+            )
+    heading = "acquisition type" if by == "type" else by
     groups = make_groups(truth, [[run] for run in runs], by)
-    return make_score_table(title, by, groups, options)
+    return make_score_table(title or f"Scores by {heading}", by, groups, options)
 
 
-def score_metrics(
+def make_metric_table(
     title: str,
     names: Sequence[str],
     truth: GroundTruth,
     runs: Sequence[JudgedRun],
     options: ScoreOptions,
 ) -> Table:
-    """Tabulate other metrics than those of the options by acquisition type."""
-    return replace(
-        score_by_group(truth, runs, replace(options, metrics=find_metrics(names))),
-        title=title,
-    )
+    """Tabulate other metrics than the options name by acquisition type."""
+    metrics = find_metrics(names)
+    return make_group_table(truth, runs, replace(options, metrics=metrics), title=title)
 
 
 def make_score_table(
@@ -142,33 +150,21 @@ def make_score_table(
     groups: Sequence[ScoredGroup],
     options: ScoreOptions,
 ) -> Table:
-    """Tabulate the scores of each run on each group of pictures, called `heading`, with their numbers of pictures.
+    """Tabulate the scores of each run on each group of pictures, called `heading`.
 
-    Where there are several runs, scores are marked that are the best, or significantly better than those of other runs,
-    which are tested if there are few enough to be called by letters, and groups aren't one of `GROUPS`. A score is NaN
-    where no picture counts, its interval also where there is a single plant.
+    Of several runs, scores are marked that are the best, or significantly better than
+    other runs' scores. There is no test of more runs than there are `LETTERS`, or of
+    `GROUPS`. A score is NaN where no picture counts, its interval also where there is a
+    single plant.
     """
     is_tested = heading not in GROUPS
-    names = list(dict.fromkeys(run[0].title for group in groups for run in group.runs))
-    letters = (
-        dict(zip(names, LETTERS, strict=False))
-        if is_tested and 1 < len(names) <= len(LETTERS)
-        else {}
-    )
-    rows: list[list[Any]] = [
-        row
-        for group in groups
-        for row in _score_group(group, options, letters, heading == "species")
-    ]
-    columns = [
-        heading,
-        "run",
-        "pictures",
-        "left out",
-        "missing",
-        "plants",
-        *(m.name for m in options.metrics),
-    ]
+    names = dict.fromkeys(run[0].title for group in groups for run in group.runs)
+    letters: dict[str, str] = {}
+    if is_tested and 1 < len(names) <= len(LETTERS):
+        letters = dict(zip(names, LETTERS, strict=False))
+    rows: list[list[Any]] = []
+    for group in groups:
+        rows += _score_group(group, options, letters, heading == "species")
     details = {"missing", "plants"}
     if not any(row[3] for row in rows):
         details.add("left out")
@@ -176,13 +172,25 @@ def make_score_table(
     few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
     if few and notes and is_tested:
         notes.append(
-            f"fewer than {FEW_PLANTS} plants, on which only large differences show: {', '.join(few)}"
+            f"fewer than {FEW_PLANTS} plants, on which only large differences show: "
+            f"{', '.join(few)}"
         )
     if is_tested and len(names) > len(LETTERS):
         notes.append(
-            f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' tests them"
+            f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' "
+            "tests them"
         )
-    return Table(title, columns, rows, notes, frozenset(details), 2, True, letters)
+    counts = ["pictures", "left out", "missing", "plants"]
+    return Table(
+        title,
+        columns=[heading, "run", *counts, *(m.name for m in options.metrics)],
+        rows=rows,
+        notes=notes,
+        details=frozenset(details),
+        n_keys=2,
+        is_grouped=True,
+        letters=letters,
+    )
 
 
 def _score_group(
@@ -190,34 +198,36 @@ def _score_group(
     options: ScoreOptions,
     letters: Mapping[str, str],
     is_species: bool,
-) -> list[list[Cell]]:
+) -> Rows:
     """Make the row of each run on pictures of a species, or of another group."""
     answers = group.select(options.leave_out_missing)
-    rows: list[list[Cell]] = []
+    n_pictures = sum(map(len, group.parts))
+    rows: Rows = []
     for run, parts in zip(group.runs, answers, strict=True):
-        # Counts are means over the repeats.
         known = [part.select(part.is_known) for part in parts]
+        # Counts are means over the repeats.
         n_scored = round(sum(len(part.rank) for part in known) / len(run))
         n_missing = round(sum(int((~part.covered).sum()) for part in known) / len(run))
         n_plants = len(np.unique(np.concatenate([part.plant for part in known])))
-        n_left_out = sum(map(len, group.parts)) - n_scored
-        rows.append(
-            [group.name, run[0].title, n_scored, n_left_out, n_missing, n_plants]
-        )
-    marks = [letters.get(run[0].title, "") for run in group.runs]
+        counts = [n_scored, n_pictures - n_scored, n_missing, n_plants]
+        rows.append([group.name, run[0].title, *counts])
     names = None
     everything = answers
     if is_species:
-        # Pictures of other species, which may be taken for this one, are all of the same name: -1.
-        names = np.array([-1, group.runs[0][0].label[group.parts[0][0]]])
-        pictures = np.arange(len(group.runs[0][0].label))
-        everything = replace(group, parts=[pictures]).select(options.leave_out_missing)
-    columns = []
+        # Pictures of other species, which may be taken for this one, are all of the
+        # same name: -1.
+        labels = group.runs[0][0].label
+        names = np.array([-1, labels[group.parts[0][0]]])
+        whole = replace(group, parts=[np.arange(len(labels))])
+        everything = whole.select(options.leave_out_missing)
+    marks = [letters.get(run[0].title, "") for run in group.runs]
     for metric in options.metrics:
         scored = everything if metric.score_names else answers
         statistics = compute_statistics(metric, scored, names)
-        columns.append(_mark_scores(metric, statistics, options, marks))
-    return [[*row, *estimates] for row, *estimates in zip(rows, *columns, strict=True)]
+        estimates = _mark_scores(metric, statistics, options, marks)
+        for row, estimate in zip(rows, estimates, strict=True):
+            row.append(estimate)
+    return rows
 
 
 def _mark_scores(
@@ -226,9 +236,10 @@ def _mark_scores(
     options: ScoreOptions,
     letters: Sequence[str],
 ) -> list[Estimate]:
-    """Estimate the score of each run, and mark the best, and the letters of runs that it is significantly better than.
+    """Estimate the score of each run, and mark the best.
 
-    Without letters, nothing is tested.
+    It is also marked by the letters of runs that it is significantly better than;
+    without letters, nothing is tested.
     """
     estimates = [_estimate(score, options) for score in statistics]
     sign = -1 if metric.is_error else 1
@@ -236,12 +247,11 @@ def _mark_scores(
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
     worse: list[set[str]] = [set() for _ in scores]
-    for first, second, _, p in (
-        find_differences(statistics, options.bootstrap) if all(letters) else ()
-    ):
-        if p < SIGNIFICANT:
-            worst, better = sorted((first, second), key=scores.__getitem__)
-            worse[better].add(letters[worst])
+    if all(letters):
+        for *pair, _, p in find_differences(statistics, options.bootstrap):
+            if p < SIGNIFICANT:
+                worst, better = sorted(pair, key=scores.__getitem__)
+                worse[better].add(letters[worst])
     is_best = subtract(scores, np.nanmax(scores)) == 0
     return [
         replace(estimate, is_best=bool(best), better_than="".join(sorted(marks)))
@@ -252,23 +262,23 @@ def _mark_scores(
 def compute_statistics(
     metric: Metric,
     answers: Sequence[Sequence[JudgedRun]],
-    names: NDArray[np.intp] | None = None,
+    names: Indices | None = None,
 ) -> list[Statistics]:
-    """Compute the statistics of each run, means over its repeats and the parts of its pictures.
+    """Compute the statistics of each run, means over its repeats and parts.
 
-    Scores of names are of some names, rising; by default of all.
+    Scores of names are of `names`, rising; by default of all.
     """
     parts = [part for run in answers for part in run]
     n_plants = 1 + max(int(part.plant.max(initial=0)) for part in parts)
     if names is None:
-        columns = [column for part in parts for column in (part.label, part.first)]
-        names = np.unique(np.concatenate(columns))
-    return [
-        average_statistics(
-            [metric.compute_statistics(part, n_plants, names) for part in run]
+        names = np.unique(
+            np.concatenate([[*part.label, *part.first] for part in parts])
         )
-        for run in answers
-    ]
+    statistics = []
+    for run in answers:
+        scores = [metric.compute_statistics(part, n_plants, names) for part in run]
+        statistics.append(average_statistics(scores))
+    return statistics
 
 
 def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
@@ -286,35 +296,35 @@ def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     bootstrap = options.bootstrap
+    spreads = {
+        "bounds": f"[low, high]: {100 * bootstrap.confidence:g}% interval",
+        "error": "±: standard error",
+    }
+    spread = spreads.get(options.intervals)
     notes = []
-    if options.intervals != "none" and any(
-        metric.score_pictures for metric in options.metrics
-    ):
-        bounds = f"[low, high]: {100 * bootstrap.confidence:g}% interval"
-        spread = bounds if options.intervals == "bounds" else "±: standard error"
-        notes.append(
-            f"{spread}, bootstrap over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}"
-        )
+    if spread and any(metric.score_pictures for metric in options.metrics):
+        notes.append(f"{spread}, bootstrap over plants, {bootstrap}")
     if is_tested:
-        test = (
-            f"p < {SIGNIFICANT:g}, paired randomisation over plants, Holm's correction"
+        notes.append(
+            f"raised letters: better than these runs (p < {SIGNIFICANT:g}, paired "
+            "randomisation over plants, Holm's correction)"
         )
-        notes.append(f"raised letters: better than these runs ({test})")
     return notes
 
 
 def find_differences(
     statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
 ) -> list[tuple[int, int, float, float]]:
-    """Test every two of the runs that have a score, or each with the first one: their indices, p, and p after Holm."""
+    """Test every two of the runs that have a score, or each with the first one.
+
+    Returns the indices of both, p, and p after Holm's correction.
+    """
     scored = [
         index
         for index, score in enumerate(statistics)
         if score.sums.shape[0] and not isnan(score.compute())
     ]
-    tested = [
-        pair for pair in combinations(scored, 2) if pairs == "all" or pair[0] == 0
-    ]
+    tested = [(a, b) for a, b in combinations(scored, 2) if pairs == "all" or a == 0]
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
     return [
@@ -329,29 +339,32 @@ def make_comparison_table(
     options: ScoreOptions,
     pairs: Pairs = "all",
 ) -> Table:
-    """Tabulate the differences between runs on each group of pictures: of every two, or of each from the first.
+    """Tabulate the differences between runs on each group of pictures.
 
-    p is two-sided, by paired randomisation over plants; Holm's correction is for the pairs of a group and metric.
+    Every two runs are compared, or each with the first. p is two-sided, by paired
+    randomisation over plants; Holm's correction is for the pairs of a group and metric.
     """
-    rows: list[list[Cell]] = []
-    for group in groups:
-        for metric in options.metrics:
-            statistics = compute_statistics(metric, group.select())
-            for first, second, p, corrected in find_differences(
-                statistics, options.bootstrap, pairs
-            ):
-                names = [group.runs[run][0].title for run in (first, second)]
-                a, b = (statistics[run].compute() for run in (first, second))
-                difference = float(subtract(a, b))
-                rows.append(
-                    [group.name, metric.name, *names, a, b, difference, p, corrected]
-                )
-    columns = [heading, "metric", "run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
     bootstrap = options.bootstrap
+    rows: Rows = []
+    for group, metric in product(groups, options.metrics):
+        statistics = compute_statistics(metric, group.select())
+        for *pair, p, corrected in find_differences(statistics, bootstrap, pairs):
+            names = [group.runs[run][0].title for run in pair]
+            scores = [statistics[run].compute() for run in pair]
+            tests = [float(subtract(*scores)), p, corrected]
+            rows.append([group.name, metric.name, *names, *scores, *tests])
     notes = [
-        f"p: paired randomisation over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}; Holm's "
-        "correction for the pairs of each group and metric"
+        f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
+        "pairs of each group and metric"
     ]
-    if untested := [metric.name for metric in options.metrics if metric.score_together]:
+    if untested := [metric.name for metric in options.metrics if metric.score_all]:
         notes.append(f"there is no test of {', '.join(untested)}")
-    return Table("Differences", columns, rows, notes, n_keys=4, is_grouped=True)
+    names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
+    return Table(
+        title="Differences",
+        columns=[heading, "metric", *names],
+        rows=rows,
+        notes=notes,
+        n_keys=4,
+        is_grouped=True,
+    )

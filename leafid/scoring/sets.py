@@ -18,11 +18,11 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun
 from leafid.metrics.averages import accuracy_score, average_by_group
-from leafid.model.thresholds import count_inside, place_threshold
-from leafid.scoring.judging import judge_run, title_run
+from leafid.metrics.sets import count_inside, place_threshold
+from leafid.scoring.judging import judge_run, strip_run_suffix
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Cell, Rows, Table
 
 logger = logging.getLogger(__name__)
 
@@ -30,62 +30,59 @@ logger = logging.getLogger(__name__)
 def score_average_k(
     truth: GroundTruth, run: Run, sizes: Sequence[float], validation: Run | None = None
 ) -> list[dict[str, Cell]]:
-    """Score the sets of a run whose mean size is k, for several k above 0; a picture that it lacks has an empty set.
+    """Score the sets of a run whose mean size is k, for several k.
 
-    The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
-    own sets have k species on average, as in [1]_. Scores that equal the threshold are in, as in the authors'
-    implementation: where they are tied, the sets that it was fitted on are larger, which "size fitted" tells. A warning
-    counts lists that don't name all species and end at or above the threshold: what they leave out may belong to the
-    set. A `LeafidError` is raised when that run names too few species for a mean size, or scores contradict ranks.
+    The threshold comes from the same system's run on `validation` pictures, by default
+    from `run` itself, so that its own sets have k species on average, as in [1]_.
+    Scores that equal the threshold are in, as in the authors' implementation: where
+    they are tied, the sets that it was fitted on are larger, which "size fitted" shows.
+    A warning counts lists that don't name all species and end at or above the
+    threshold: what they leave out may belong to the set.
+
+    Parameters
+    ----------
+    truth : GroundTruth
+    run : Run
+        A picture that it lacks has an empty set.
+    sizes : sequence of float
+        Several k above 0.
+    validation : Run, optional
+
+    Returns
+    -------
+    list of dict
+        The scores for each k, by the names of the table's columns.
+
+    Raises
+    ------
+    LeafidError
+        When the run that the threshold is fitted on names too few species for a mean
+        size, or scores contradict ranks.
     """
-    # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
-    fitted, n_pictures, lists = truth.locate(run)[0], len(truth), [run]
-    if validation is not None:
-        fitted, n_pictures, lists = (
-            validation,
-            len(validation.pictures),
-            [validation, run],
-        )
-    for ranking in lists:
+    runs = [run] if validation is None else [validation, run]
+    for ranking in runs:
         ranking.check_order()
+    # Pictures outside the ground truth don't count; those that the run lacks have no
+    # species above any threshold.
+    fitted, n_pictures = truth.locate(run)[0], len(truth)
+    if validation is not None:
+        fitted, n_pictures = validation, len(validation.pictures)
     rising = np.sort(fitted.score)
     records = []
     for k in sizes:
-        n_inside = count_inside(n_pictures, k)
-        if n_inside < len(rising):
-            threshold = place_threshold(rising, n_inside)
-        elif len(rising) == n_pictures * len(fitted.species):
-            threshold = -math.inf
-        elif len(rising) == n_inside:
-            # The highest score that is out isn't known.
-            threshold = float(rising[0])
-        else:
-            raise LeafidError(
-                f"{fitted.name}: expected scores of at least {k:g} species for each picture on average, "
-                f"found {len(rising) / n_pictures:.3g}; write more species to the run"
-            )
+        threshold = _fit_threshold(fitted, n_pictures, k)
         judged = judge_run(run.select(run.score >= threshold), truth)
-        if cut := sum(
-            _count_cut_lists(ranking, threshold, truth.known.species)
-            for ranking in lists
-        ):
-            cut_lists = f"for K = {k:g}, {count_noun(cut, 'picture')} with a list that ends at or above the threshold"
-            logger.warning(
-                "%s: %s, so that it may be wrong; write more species to the run",
-                fitted.name,
-                cut_lists,
-            )
+        _warn_of_cut_lists(runs, threshold, k, truth.known.species)
         is_inside = judged.rank > 0
         accuracy = accuracy_score(is_inside)
+        by_species = average_by_group(is_inside, judged.label)
         record: dict[str, Cell] = {
             "K": int(k) if float(k).is_integer() else k,
             "threshold": threshold,
             "size fitted": float((rising >= threshold).sum() / n_pictures),
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "macro-average accuracy": accuracy_score(
-                average_by_group(is_inside, judged.label)
-            ),
+            "macro-average accuracy": accuracy_score(by_species),
             "mean size": accuracy_score(judged.size),
             "empty sets": accuracy_score(judged.size == 0),
         }
@@ -93,19 +90,41 @@ def score_average_k(
     return records
 
 
-def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int:
-    """Count the pictures all of whose scores reach the threshold, of those for which not all species are named."""
-    sizes = np.bincount(run.picture_index, minlength=len(run.pictures))
-    n_inside = np.bincount(
-        run.picture_index[run.score >= threshold], minlength=len(run.pictures)
+def _fit_threshold(run: Run, n_pictures: int, k: float) -> float:
+    """Fit the threshold of sets of k species on average on a run on `n_pictures`."""
+    rising = np.sort(run.score)
+    n_inside = count_inside(n_pictures, k)
+    if n_inside < len(rising):
+        return place_threshold(rising, n_inside)
+    if len(rising) == n_pictures * len(run.species):
+        return -math.inf
+    if len(rising) == n_inside:
+        # The highest score that is out isn't known.
+        return float(rising[0])
+    raise LeafidError(
+        f"{run.name}: expected scores of at least {k:g} species for each picture on "
+        f"average, found {len(rising) / n_pictures:.3g}; write more species to the run"
     )
-    return int(
-        (
-            (n_inside == sizes)
-            & (sizes > 0)
-            & (sizes < len(species.union(run.species)))
-        ).sum()
-    )
+
+
+def _warn_of_cut_lists(
+    runs: Sequence[Run], threshold: float, k: float, species: frozenset[str]
+) -> None:
+    """Warn of pictures with fewer than all species, whose scores all reach a threshold."""
+    n_cut = 0
+    for run in runs:
+        n_pictures = len(run.pictures)
+        sizes = np.bincount(run.picture_index, minlength=n_pictures)
+        inside = run.picture_index[run.score >= threshold]
+        is_cut = np.bincount(inside, minlength=n_pictures) == sizes
+        is_cut &= (sizes > 0) & (sizes < len(species.union(run.species)))
+        n_cut += int(is_cut.sum())
+    if n_cut:
+        logger.warning(
+            "%s: for K = %g, %s with a list that ends at or above the threshold, so "
+            "that it may be wrong; write more species to the run",
+            *(runs[0].name, k, count_noun(n_cut, "picture")),
+        )
 
 
 def make_average_table(
@@ -114,19 +133,13 @@ def make_average_table(
     sizes: Sequence[float],
     validation: Sequence[Run] = (),
 ) -> Table:
-    """Tabulate `score_average_k` of each run, with its own validation run if there are any."""
-    records: list[dict[str, Cell]] = [
-        {"run": title_run(run.name), **record}
-        for run, fitted in zip_longest(runs, validation)
-        for record in score_average_k(truth, run, sizes, fitted)
-    ]
+    """Tabulate `score_average_k` of each run, with its validation run if it has one."""
+    rows: Rows = []
+    for run, fitted in zip_longest(runs, validation):
+        records = score_average_k(truth, run, sizes, fitted)
+        name = strip_run_suffix(run.name)
+        rows += [[name, *record.values()] for record in records]
     origin = "the validation run" if validation else "the run itself"
-    notes = [
-        f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"
-    ]
-    return Table(
-        "Sets of K species on average",
-        [*records[0]],
-        [[*record.values()] for record in records],
-        notes,
-    )
+    note = f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"
+    title = "Sets of K species on average"
+    return Table(title, ["run", *records[0]], rows, [note])

@@ -4,9 +4,10 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain, compress
 from pathlib import Path
 from textwrap import fill
 from types import SimpleNamespace
@@ -22,7 +23,8 @@ class Estimate:
 
     #: NaN where nothing is scored.
     value: float
-    #: The ends of its interval, or its standard error, if these were computed; NaN where there are none.
+    #: The ends of its interval, or its standard error, if these were computed; NaN
+    #: where there are none.
     low: float | None = None
     high: float | None = None
     error: float | None = None
@@ -32,20 +34,24 @@ class Estimate:
     better_than: str = ""
 
     def list_numbers(self, name: str) -> dict[str, float]:
-        """List all its numbers, by the name of the score: ``S``, ``S low``, ``S high`` or ``S error``."""
-        numbers = {
-            f"{name} {word}": getattr(self, word) for word in ("low", "high", "error")
-        }
-        return {name: self.value} | {
-            word: number for word, number in numbers.items() if number is not None
-        }
+        """List all its numbers, by names such as ``S``, ``S low`` or ``S error``."""
+        numbers = {name: self.value}
+        for word in ("low", "high", "error"):
+            number = getattr(self, word)
+            if number is not None:
+                numbers[f"{name} {word}"] = number
+        return numbers
 
     def format(self, digits: int) -> str:
-        """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``; the spread has one decimal less, but two at least."""
+        """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``.
+
+        The spread has one decimal less, but two at least.
+        """
         fewer = max(digits - 1, 2)
         text = _format_short(self.value, digits)
         if self.low is not None and self.high is not None and not math.isnan(self.low):
-            return f"{text} [{_format_short(self.low, fewer)}, {_format_short(self.high, fewer)}]"
+            low, high = _format_short(self.low, fewer), _format_short(self.high, fewer)
+            return f"{text} [{low}, {high}]"
         if self.error is not None and not math.isnan(self.error):
             return f"{text} ± {_format_short(self.error, fewer)}"
         return text
@@ -60,6 +66,8 @@ def _format_short(number: float, digits: int) -> str:
 
 
 Cell = str | int | float | Estimate | None
+#: The rows of a table that grows.
+Rows = list[list[Cell]]
 
 #: The formats that `render` writes.
 FORMATS = ("text", "csv", "json", "latex")
@@ -87,7 +95,8 @@ class Table:
     notes: Sequence[str] = ()
     #: Columns that only CSV and JSON have.
     details: frozenset[str] = frozenset()
-    #: How many columns say what a row is about. A table that is too wide is set in parts that each begin with them.
+    #: How many columns say what a row is about. A table that is too wide is set in
+    #: parts that each begin with them.
     n_keys: int = 0
     #: Whether LaTeX has the first column as headings of groups of rows.
     is_grouped: bool = False
@@ -95,36 +104,33 @@ class Table:
     letters: Mapping[str, str] = field(default_factory=dict)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """List the rows as dictionaries by column, with all numbers of each `Estimate`."""
-        return [self._to_record(row) for row in self.rows]
-
-    def _to_record(self, row: Sequence[Cell]) -> dict[str, Any]:
-        record: dict[str, Any] = {}
-        for column, cell in zip(self.columns, row, strict=True):
-            record |= (
-                cell.list_numbers(column)
-                if isinstance(cell, Estimate)
-                else {column: cell}
-            )
-        return record
+        """List the rows as dictionaries by column, with all numbers of an `Estimate`."""
+        records = []
+        for row in self.rows:
+            record: dict[str, Any] = {}
+            for column, cell in zip(self.columns, row, strict=True):
+                if isinstance(cell, Estimate):
+                    record |= cell.list_numbers(column)
+                else:
+                    record[column] = cell
+            records.append(record)
+        return records
 
     def without_details(self) -> "Table":
         """Leave out what only CSV and JSON have."""
-        kept = [
-            index
-            for index, column in enumerate(self.columns)
-            if column not in self.details
-        ]
-        rows = [[row[index] for index in kept] for row in self.rows]
-        return replace(self, columns=[self.columns[index] for index in kept], rows=rows)
+        is_shown = [column not in self.details for column in self.columns]
+        columns = [*compress(self.columns, is_shown)]
+        rows = [[*compress(row, is_shown)] for row in self.rows]
+        return replace(self, columns=columns, rows=rows)
 
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     """Write tables in one of the `FORMATS`, with `digits` decimals in text and LaTeX.
 
-    A text table that is wider than `WIDTH` is set in several parts. CSV has an empty line between tables and
-    no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`. Both have 15 digits
-    of a number, all that are sure after some arithmetic, and no value for NaN.
+    A text table that is wider than `WIDTH` is set in several parts. CSV has an empty
+    line between tables and no titles or notes; JSON is a list of objects with `title`,
+    `rows` (an object each) and `notes`. Both have 15 digits of a number, all that are
+    sure after some arithmetic, and no value for NaN.
 
     Examples
     --------
@@ -136,26 +142,20 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     if form == "csv":
         return "\n".join(map(_format_csv_table, tables))
     if form == "json":
-        objects = [
-            {
-                "title": table.title,
-                "rows": [
-                    {column: _clean_number(cell) for column, cell in record.items()}
-                    for record in table.to_records()
-                ],
-                "notes": list(table.notes),
-            }
-            for table in tables
-        ]
+        objects = [*map(_make_object, tables)]
         return json.dumps(objects, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    write = _format_latex if form == "latex" else _format_text
-    return "\n".join(write(table.without_details(), digits) for table in tables)
+    write = {"text": _format_text, "latex": _format_latex}[form]
+    shown = [_add_letters(table.without_details()) for table in tables]
+    return "\n".join(write(table, digits) for table in shown)
 
 
 def choose_tables(
     tables: Sequence[Table], form: str, number: int | None
 ) -> Sequence[Table]:
-    """Choose the table with a number from 1 up, or all; raise `UsageError` where CSV would hold several."""
+    """Choose the table with a number from 1 up, or all.
+
+    Raise `UsageError` where CSV would hold several.
+    """
     if number is None and (form != "csv" or len(tables) == 1):
         return tables
     if number is None or number > len(tables):
@@ -169,29 +169,31 @@ def choose_tables(
     return [tables[number - 1]]
 
 
+def _make_object(table: Table) -> dict[str, Any]:
+    rows = [
+        dict(zip(record, map(_clean_number, record.values()), strict=True))
+        for record in table.to_records()
+    ]
+    return {"title": table.title, "rows": rows, "notes": list(table.notes)}
+
+
 def _format_csv_table(table: Table) -> str:
     records = table.to_records()
-    columns = (
-        dict.fromkeys(column for record in records for column in record)
-        if records
-        else table.columns
-    )
-    return format_csv(
-        [
-            [*columns],
-            *([record.get(column) for column in columns] for record in records),
-        ]
-    )
+    columns = dict.fromkeys(chain(*records)) or table.columns
+    rows = [[*map(record.get, columns)] for record in records]
+    return format_csv([[*columns], *rows])
 
 
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
-    """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
+    """Write rows as CSV.
+
+    Cells that a spreadsheet would take for a formula are escaped, NaN is empty.
+    """
     lines: list[str] = []
     # With the line end \r\n, which is replaced, both characters are quoted in cells.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
-    writer.writerows(
-        [escape_formula(_clean_number(cell)) for cell in row] for row in rows
-    )
+    for row in rows:
+        writer.writerow(map(escape_formula, map(_clean_number, row)))
     return "".join(f"{line[:-2]}\n" for line in lines)
 
 
@@ -202,97 +204,73 @@ def _clean_number(cell: Cell) -> Cell:
     return float(f"{cell:.15g}") if math.isfinite(cell) else None
 
 
-def _format_text(table: Table, digits: int) -> str:
-    cells = [_format_row(table, row, digits, _format_named) for row in table.rows]
-    columns = [
-        [heading, *column]
-        for heading, *column in zip(table.columns, *cells, strict=True)
-    ]
-    blocks = []
-    for index, column in enumerate(columns):
-        width = max(map(len, column))
-        is_number = all(
-            isinstance(row[index], int | float | None) for row in table.rows
-        )
-        column[1:1] = ["-" * width]
-        blocks.append(
-            [
-                cell.rjust(width) if is_number and table.rows else cell.ljust(width)
-                for cell in column
-            ]
-        )
-    keys = blocks[: table.n_keys]
-    parts = [keys]
-    for block in blocks[table.n_keys :]:
-        # A table that is too wide is set in parts, one below the other.
-        if (
-            keys
-            and len(parts[-1]) > len(keys)
-            and sum(len(part[0]) + 2 for part in [*parts[-1], block]) > WIDTH + 2
-        ):
-            parts.append(keys)
-        parts[-1] = [*parts[-1], block]
-    text = "\n\n".join(
-        "\n".join("  ".join(cells).rstrip() for cells in zip(*part, strict=True))
-        for part in parts
-    )
-    return (
-        "\n".join(
-            [
-                *filter(None, [table.title]),
-                text,
-                *(fill(note, WIDTH) for note in table.notes),
-            ]
-        )
-        + "\n"
-    )
-
-
-def _format_row(
-    table: Table,
-    row: Sequence[Cell],
-    digits: int,
-    form: Callable[[Cell, int, Mapping[str, str]], str],
-) -> list[str]:
+def _add_letters(table: Table) -> Table:
+    """Write the letter of each run behind its name."""
+    if not table.letters:
+        return table
     # A type may have the name of a run.
-    pairs = zip(table.columns, row, strict=True)
-    return [
-        form(cell, digits, table.letters if column == "run" else {})
-        for column, cell in pairs
-    ]
+    column = [*table.columns].index("run")
+    rows = [list(row) for row in table.rows]
+    for row in rows:
+        row[column] = f"{row[column]} ({table.letters[str(row[column])]})"
+    return replace(table, rows=rows)
 
 
-def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
-    """Format a cell for text, with the letter of a run, or those of the runs that a score is better than."""
+def _format_text(table: Table, digits: int) -> str:
+    blocks = []
+    for heading, *values in zip(table.columns, *table.rows, strict=True):
+        cells = [_format_text_cell(value, digits) for value in values]
+        width = max(map(len, [heading, *cells]))
+        is_number = all(isinstance(value, int | float | None) for value in values)
+        align = str.rjust if values and is_number else str.ljust
+        lines = [heading, "-" * width, *cells]
+        blocks.append([align(line, width) for line in lines])
+    keys = blocks[: table.n_keys]
+    parts = [[*keys]]
+    for block in blocks[len(keys) :]:
+        width = sum(len(column[0]) + 2 for column in [*parts[-1], block])
+        # A table that is too wide is set in parts, one below the other.
+        if keys and len(parts[-1]) > len(keys) and width > WIDTH + 2:
+            parts.append([*keys])
+        parts[-1].append(block)
+    text = "\n\n".join(map(_join_columns, parts))
+    notes = [fill(note, WIDTH) for note in table.notes]
+    return "\n".join([*filter(None, [table.title]), text, *notes]) + "\n"
+
+
+def _join_columns(columns: Sequence[Sequence[str]]) -> str:
+    rows = zip(*columns, strict=True)
+    return "\n".join("  ".join(cells).rstrip() for cells in rows)
+
+
+def _format_text_cell(cell: Cell, digits: int) -> str:
+    text = format_cell(cell, digits)
     if isinstance(cell, Estimate):
-        return cell.format(digits) + cell.better_than.translate(RAISED)
-    return format_cell(cell, digits) + (
-        f" ({letters[cell]})" if isinstance(cell, str) and cell in letters else ""
-    )
+        text += cell.better_than.translate(RAISED)
+    return text
 
 
 def _format_latex(table: Table, digits: int) -> str:
-    """Write a table for the package booktabs; the first column of a grouped one is a heading above each group."""
+    """Write a table for the package booktabs.
+
+    The first column of a grouped one is a heading above each group.
+    """
     first = int(table.is_grouped)
-    rows = [_format_row(table, row, digits, _format_latex_cell) for row in table.rows]
-    is_text = [
-        any(isinstance(row[column], str) for row in table.rows)
-        for column in range(len(table.columns))
-    ][first:]
+    alignment = ""
+    for _, *values in [*zip(table.columns, *table.rows, strict=True)][first:]:
+        alignment += "l" if any(isinstance(value, str) for value in values) else "r"
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
-    lines += [
-        rf"\begin{{tabular}}{{{''.join('l' if text else 'r' for text in is_text)}}}",
-        r"\toprule",
-    ]
-    lines += [
-        _join_latex(_escape_latex(column) for column in table.columns[first:]),
-        r"\midrule",
-    ]
-    for index, row in enumerate(rows):
-        if first and (index == 0 or row[0] != rows[index - 1][0]):
-            lines += [r"\addlinespace"] if index else []
-            lines += [rf"\multicolumn{{{len(is_text)}}}{{l}}{{\textit{{{row[0]}}}}} \\"]
-        lines.append(_join_latex(row[first:]))
+    lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
+    lines += [_join_latex(map(_escape_latex, table.columns[first:])), r"\midrule"]
+    heading = None
+    for row in table.rows:
+        cells = [_format_latex_cell(cell, digits) for cell in row]
+        if first and cells[0] != heading:
+            lines += [r"\addlinespace"] if heading is not None else []
+            heading = cells[0]
+            span = rf"\multicolumn{{{len(alignment)}}}{{l}}{{\textit{{{heading}}}}}"
+            lines.append(_join_latex([span]))
+        lines.append(_join_latex(cells[first:]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -300,13 +278,16 @@ def _join_latex(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _format_latex_cell(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
+def _format_latex_cell(cell: Cell, digits: int) -> str:
     if not isinstance(cell, Estimate):
-        return _escape_latex(_format_named(cell, digits, letters))
+        return _escape_latex(format_cell(cell, digits))
     score, _, spread = cell.format(digits).partition(" ")
     text = rf"\textbf{{{score}}}" if cell.is_best else score
-    spread = " " + spread.replace("±", r"$\pm$") if spread else ""
-    return text + spread + (f"$^{{{cell.better_than}}}$" if cell.better_than else "")
+    if spread:
+        text += " " + spread.replace("±", r"$\pm$")
+    if cell.better_than:
+        text += f"$^{{{cell.better_than}}}$"
+    return text
 
 
 def _escape_latex(text: str) -> str:

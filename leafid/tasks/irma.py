@@ -1,7 +1,8 @@
 """ImageCLEF 2009's medical annotation: the errors of flat labels (2005, 2006) and IRMA codes (2007, 2008), and files.
 
-A code table has one code per line: ``A 463 what it means``. A ground truth or a run has one picture per line, its name
-and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines that begin with ``#`` are comments.
+A code table has one code per line: ``A 463 what it means``. A ground truth or a run has
+one picture per line, its name and one answer per year: ``1234 18 * 1121-120-463-700
+1121-***-46*-700``. Lines that begin with ``#`` are comments.
 """
 
 import re
@@ -10,8 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
 from leafid.files import StrPath
-from leafid.metrics.hierarchy import path_error
-from leafid.pictures.taxonomy import WILDCARD
+from leafid.metrics.hierarchy import WILDCARD, path_error
 from leafid.textfiles import LineProblems, read_text
 
 #: The axes of a code in their order, and their numbers of positions.
@@ -56,8 +56,9 @@ def read_labels(
 ) -> dict[str, Answers]:
     """Read a ground truth, or, with its `pictures`, a run: by picture, the answers in the order of `years`.
 
-    Only a run may have wildcards. `table` has the codes of years from 2007 on. A `ProblemsError` names the
-    lines with a wrong number of columns, a repeated or unknown picture, or an answer that is no label or code.
+    Only a run may have wildcards. `table` has the codes of years from 2007 on. A
+    `ProblemsError` names the lines with a wrong number of columns, a repeated or
+    unknown picture, or an answer that is no label or code.
     """
     wildcard = "" if pictures is None else WILDCARD
     labels: dict[str, Answers] = {}
@@ -125,10 +126,11 @@ def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
 
-    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never counts; ``"*"`` in `answer`, of
-    the same length, means "don't know". `branching` has for each position the number of characters that can follow the
-    ones before it. Positions count up to and including the first "0" at the end of the path; any other character there
-    is a mistake, a wildcard is not.
+    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never
+    counts; ``"*"`` in `answer`, of the same length, means "don't know". `branching` has
+    for each position the number of characters that can follow the ones before it.
+    Positions count up to and including the first "0" at the end of the path; any other
+    character there is a mistake, a wildcard is not.
 
     References
     ----------
@@ -168,10 +170,12 @@ def year_errors(
     table: CodeTable,
     years: Sequence[int],
 ) -> Errors:
-    """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
+    """Score a run in each of `years`, the columns of `truth` and `run`.
 
-    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
-    entirely wrong; a clutter picture is left out.
+    `table` has the codes of 2007 and 2008.
+
+    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A
+    picture that the run lacks is entirely wrong; a clutter picture is left out.
     """
     scored: Errors = {year: {} for year in years}
     for picture, correct_answers in truth.items():

@@ -7,7 +7,7 @@ import numpy as np
 from leafid.learning.cross_fitting import FittedExpert
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import weigh_by_plant

@@ -8,7 +8,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.learning.cross_fitting import FittedExpert, cross_fit
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.picture import AcquisitionType, Picture

@@ -14,12 +14,12 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
+from leafid.learning.plant_fusion import fit_plant_exponent
 from leafid.learning.rows import make_rows
 from leafid.learning.scorers import RowTransform
-from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.held_out import HeldOutAnswers, held_out_scores
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
-from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.recogniser import TypeRecogniser, expand_features
 from leafid.model.thresholds import fit_thresholds
 from leafid.pictures.picture import AcquisitionType, Picture, warn_of_lost_species
@@ -79,12 +79,18 @@ def train(
         type_: TypeModel(
             trained[type_][0],
             held_out_scores([answers]),
-            fit_plant_exponent(answers, seed),
+            _fit_exponent(answers, seed),
             fit_thresholds(answers, taxa),
         )
         for type_, answers in held_out.items()
     }
     return Model(models, species, recogniser, compute_fingerprint(readable))
+
+
+def _fit_exponent(answers: HeldOutAnswers, seed: int) -> float:
+    known = answers.select_known()
+    plants = [picture.group for picture in known.pictures]
+    return fit_plant_exponent(known.probabilities, known.labels, plants, seed)
 
 
 def train_recogniser(

@@ -11,7 +11,7 @@ from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
-from leafid.metrics.held_out import HeldOutAnswers, rank_labels
+from leafid.model.held_out import HeldOutAnswers, rank_labels
 from leafid.model.species import (
     THUMBNAIL_SIDE,
     HeldOutRecord,

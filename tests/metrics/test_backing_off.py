@@ -7,8 +7,8 @@ import pytest
 from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import (
     back_off,
+    find_likeliest_taxa,
     fit_back_off_threshold,
-    hierarchical_error,
 )
 from leafid.pictures.picture import Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy
@@ -61,13 +61,13 @@ def test_as_the_literal_version():
     for correct, answer in product(TREE.species, ANSWERS):
         # The same few numbers, added in the same order.
         expected = pytest.approx(literal_error(correct, answer), abs=1e-12)
-        assert hierarchical_error(correct, answer, TREE) == expected, (correct, answer)
+        assert TREE.compute_error(correct, answer) == expected, (correct, answer)
 
 
 @pytest.mark.parametrize("correct", TREE.species)
 def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
     chain = [f"{name} *" for name in reversed(TREE.paths[correct][:-1])] + ["*"]
-    errors = [hierarchical_error(correct, answer, TREE) for answer in [correct, *chain]]
+    errors = [TREE.compute_error(correct, answer) for answer in [correct, *chain]]
     assert errors == sorted(errors)
     assert max(errors) == 0.5
 
@@ -86,7 +86,7 @@ def posteriors(rows: int, seed: int = 0) -> np.ndarray:
 
 def test_a_higher_threshold_never_gives_a_finer_answer():
     answers = [
-        back_off(posteriors(100), TREE, threshold)
+        back_off(posteriors(100), TREE.path_table, threshold)
         for threshold in np.linspace(0, 1, 21)
     ]
     n_open = [[TREE.find_path(name).count("*") for name, _ in row] for row in answers]
@@ -99,7 +99,7 @@ def test_back_off_does_not_depend_on_the_order_of_species(threshold):
     shuffled = Taxonomy([TAXA[i] for i in order])
     answers = (
         [name for name, _ in back_off(*case, threshold)]
-        for case in ((rows[:, order], shuffled), (rows, TREE))
+        for case in ((rows[:, order], shuffled.path_table), (rows, TREE.path_table))
     )
     assert next(answers) == next(answers)
 
@@ -116,13 +116,13 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
     weights = generator.integers(0, 3, 60)
 
     def mean(at: float) -> float:
-        pairs = zip(honest, back_off(rows, TREE, at), strict=True)
-        errors = [
-            hierarchical_error(correct, answer, TREE) for correct, (answer, _) in pairs
-        ]
+        pairs = zip(honest, back_off(rows, TREE.path_table, at), strict=True)
+        errors = [TREE.compute_error(correct, answer) for correct, (answer, _) in pairs]
         return float(np.average(errors, weights=weights))
 
-    best = mean(fit_back_off_threshold(rows, honest, TREE, weights))
+    answers, masses = find_likeliest_taxa(rows, TREE.path_table)
+    table = np.array([[*map(TREE.compute_error, honest, row)] for row in answers])
+    best = mean(fit_back_off_threshold(table, masses, weights))
     # The errors that the threshold was chosen by are running sums of 60 × 4 differences, mean() is a plain mean.
     assert min(mean(at) for at in [*np.linspace(0, 1, 51), 1.1]) >= best - 1e-9
 

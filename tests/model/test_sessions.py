@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.sessions import find_session, pool_evidence, pool_evidence_of_answers
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.cross_validation import FoldAnswers, pool_evidence_of_folds
+from leafid.studies.cross_validation import FoldAnswers, pool_evidence_of_folds
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 GARDEN = (43.5, 3.9)

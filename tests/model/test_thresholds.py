@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import UsageError
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.thresholds import SetRule, Thresholds, fit_thresholds
 from leafid.pictures.picture import Picture, Taxon
 

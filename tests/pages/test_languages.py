@@ -10,8 +10,8 @@ import pytest
 
 import leafid
 from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
-from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
+from leafid.model.held_out import SCORE_TITLES
 from leafid.pages.explaining import VIEWS
 from leafid.pages.rendering import list_script_messages
 from leafid.pages.trait_statements import TRAITS

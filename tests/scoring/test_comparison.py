@@ -14,8 +14,8 @@ from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
     make_comparison_table,
+    make_group_table,
     make_groups,
-    score_by_group,
 )
 from leafid.scoring.tables import Estimate, render
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
@@ -79,7 +79,7 @@ def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
-    table = score_by_group(
+    table = make_group_table(
         truth, [run], ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(20_000))
     )
     intervals = {
@@ -159,7 +159,7 @@ def test_runs_are_compared_whatever_species_they_name(tmp_path, metric):
     alone = [
         row[metric]
         for run in runs
-        for row in score_by_group(truth, [run], options).to_records()
+        for row in make_group_table(truth, [run], options).to_records()
         if row["type"] == "scan"
     ]
     assert alone[0] == 1 > max(alone[1:])
@@ -173,7 +173,7 @@ def test_equal_scores_are_all_the_best(tmp_path):
     truth = make_plants([11, 9, 7, 6, 7, 11, 4])
     runs = [judge_wrong(truth, tmp_path, wrong) for wrong in "abcdefg"]
     options = ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(99))
-    table = score_by_group(truth, runs, options)
+    table = make_group_table(truth, runs, options)
     scores = [row[-1] for row in table.rows]
     assert [score.value for score in scores] == pytest.approx([6 / 7] * 7)
     assert all(score.is_best and not score.better_than for score in scores)
@@ -188,7 +188,7 @@ def test_the_spread_of_few_plants(tmp_path):
     truth = make_plants([3] * 7, photos="abc")
     run = judge_wrong(truth, tmp_path, "", "Acer a")
     options = ScoreOptions(find_metrics(["top-1", "macro-f1"]), "error")
-    table = score_by_group(truth, [run], options)
+    table = make_group_table(truth, [run], options)
     note = "fewer than 30 plants, on which only large differences show: "
     assert table.notes[-1].startswith(f"{note}scan, photo, mean of types")
     assert table.notes[0].startswith("±: standard error")
@@ -196,5 +196,5 @@ def test_the_spread_of_few_plants(tmp_path):
     expected = (4 / (5**2 * 6) / 2) ** 0.5
     assert table.rows[0][-2].error == pytest.approx(expected, rel=0.05)
     assert table.rows[0][-1] == Estimate(1)
-    hidden = score_by_group(truth, [run], replace(options, intervals="none"))
+    hidden = make_group_table(truth, [run], replace(options, intervals="none"))
     assert not hidden.notes

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
+from leafid.metrics.confidence import false_positive_rate, open_set_classification_rate
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
 from leafid.scoring.evaluation import evaluate
 
 # Few distinct values, so that there are ties.
@@ -33,7 +33,7 @@ def test_area_under_the_curve_of_open_set_classification(known, unknown, random)
             (sum(score >= threshold for score in unknown) / len(unknown), correct)
         )
     expected = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points))
-    assert open_set_classification_rate(known, is_correct, unknown) == pytest.approx(
+    assert open_set_classification_rate(known, unknown, is_correct) == pytest.approx(
         expected
     )
 

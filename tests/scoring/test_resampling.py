@@ -10,7 +10,7 @@ from leafid.metrics.averages import (
     accuracy_score,
     average_by_group,
     average_score,
-    encode,
+    to_indices,
 )
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import average_pictures, find_metric
@@ -25,7 +25,7 @@ from leafid.scoring.score_table import compute_statistics
 AVERAGES = {
     "S": average_score,
     "plants": lambda values, authors, plants: accuracy_score(
-        average_by_group(values, encode(plants))
+        average_by_group(values, to_indices(plants))
     ),
     "pictures": lambda values, _authors, _plants: accuracy_score(values),
 }
@@ -40,17 +40,17 @@ def make_judged_run(rank, plants=None, authors=None, **columns):
     """Make a run that answers each picture; where columns are missing, pictures have no plant or species in common."""
     rank = np.asarray(rank)
     numbers, zeros = np.arange(len(rank)), np.zeros(len(rank))
-    plant = numbers if plants is None else encode(plants)
+    plant = numbers if plants is None else to_indices(plants)
     defaults = {
         "name": "run",
         "rank": rank,
         "size": np.ones(len(rank), int),
         "label": numbers,
         "first": np.where(rank == 1, columns.get("label", numbers), -1),
-        **dict.fromkeys(("confidence", "probability", "squares"), zeros),
+        **dict.fromkeys(("first_score", "probability", "squares"), zeros),
         **dict.fromkeys(("genus_correct", "family_correct"), rank == 1),
         "is_known": np.ones(len(rank), bool),
-        "author": numbers * 0 if authors is None else encode(authors),
+        "author": numbers * 0 if authors is None else to_indices(authors),
         "official_plant": plant,
         "plant": plant,
     }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from leafid.metrics.averages import accuracy_score
-from leafid.model.thresholds import fit_average_k_thresholds
+from leafid.metrics.sets import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth

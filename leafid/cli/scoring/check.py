@@ -46,11 +46,7 @@ def run(options: Options, environment: Environment) -> int:
             f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}"
         )
     if output:
-        check_output(
-            output,
-            [options.run, options.against] if options.against else [options.run],
-            "--to",
-        )
+        check_output(output, filter(None, [options.run, options.against]), "--to")
     known = read_known_names(options.against, **reading) if options.against else None
     try:
         checked = read_run(options.run, known)
@@ -64,7 +60,6 @@ def run(options: Options, environment: Environment) -> int:
     if output:
         with open_output(output) as stream:
             WRITERS[form](checked, stream)
-    environment.print(
-        f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}"
-    )
+    pictures = count_noun(len(checked.pictures), "picture")
+    environment.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
     return 0

@@ -1,8 +1,12 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Environment, check_output
 from leafid.errors import LeafidError
+from leafid.files import write_text
 from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.reading.run_reading import read_run_files
 from leafid.scoring.reading.runs import Run
@@ -27,7 +31,10 @@ class TruthOptions(ReadingOptions):
 
 
 def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTruth:
-    """Read the ground truth that the options name; some of its pictures have to be of known species."""
+    """Read the ground truth that the options name.
+
+    Some of its pictures have to be of known species.
+    """
     truth = read_ground_truth(
         options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords()
     )
@@ -64,17 +71,26 @@ def read_runs(
                 f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts"
             )
         is_covered = judgement.covered[judgement.is_known]
+        n_pictures = len(is_covered)
         if not is_covered.any():
-            expected = (
-                f"expected predictions for the {len(is_covered)} labelled pictures"
+            raise LeafidError(
+                f"{run.name}: expected predictions for the {n_pictures} labelled "
+                "pictures, found none"
             )
-            raise LeafidError(f"{run.name}: {expected}, found none")
-        if not is_covered.all():
-            consequence = (
-                "are left out of the means by type and group" if official else "count 0"
-            )
-            counts = f"{(~is_covered).sum()} of {len(is_covered)}"
+        if n_missing := n_pictures - int(is_covered.sum()):
+            consequence = "count 0"
+            if official:
+                consequence = "are left out of the means by type and group"
             environment.warn(
-                f"{run.name}: {counts} pictures are missing and {consequence}"
+                f"{run.name}: {n_missing} of {n_pictures} pictures are missing and "
+                f"{consequence}"
             )
     return runs, judged
+
+
+def write_files(folder: Path, files: Mapping[str, str], inputs: Sequence[str]) -> None:
+    """Write files to a folder by their names, unless one of them is an input."""
+    for name in files:
+        check_output(folder, inputs, file=name)
+    for name, text in files.items():
+        write_text(folder / name, text)

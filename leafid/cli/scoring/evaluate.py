@@ -37,9 +37,8 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.outputs import Environment, check_output, print_tables
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.errors import UsageError
-from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import (
@@ -50,7 +49,7 @@ from leafid.scoring.official import (
 )
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, score_by_group, score_metrics
+from leafid.scoring.score_table import GROUPS, make_group_table, make_metric_table
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
@@ -98,74 +97,73 @@ def run(options: Options, environment: Environment) -> None:
     if options.list:
         print_tables([_list_metrics(options.format)], options, environment)
         return
-    if not options.runs:
-        raise UsageError(
-            "expected a ground truth and at least one run; see 'leafid evaluate --help'"
-        )
-    if options.validation and (
-        not options.average or len(options.validation) != len(options.runs)
-    ):
-        counts = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
-        raise UsageError(
-            f"expected --average, and --validation once for each run, found {counts}"
-        )
-    folder = Path(options.output) if options.output else None
-    if folder:
-        for file in options.runs if len(options.runs) > 1 else ():
-            if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
-                reason = "as the files about all runs are"
-                raise UsageError(
-                    f"--output: expected no run called {stem}, {reason}; rename {file}"
-                )
-        check_output(folder, options.runs, file=SCORES)
+    _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
     known = truth.select_known()
     runs, judged = read_runs(options, truth, environment, official=options.official)
-    if folder or scoring.needs_families:
+    if options.output or scoring.needs_families:
         truth.warn_of_families(runs)
     tables = [
-        score_by_group(truth, judged, scoring, group)
+        make_group_table(truth, judged, scoring, group)
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(score_metrics("Sets", SET_METRICS, truth, judged, scoring))
+        tables.append(make_metric_table("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
-        tables.append(
-            make_average_table(
-                known, runs, options.average, [*map(read_run, options.validation)]
-            )
-        )
+        validation = [*map(read_run, options.validation)]
+        tables.append(make_average_table(known, runs, options.average, validation))
     if options.plants:
         tables.append(make_plant_table(runs, known))
     if n_unknown := len(truth) - len(known):
         environment.note(
-            f"{options.truth}: {n_unknown} pictures of unknown species count in the last table"
+            f"{options.truth}: {n_unknown} pictures of unknown species count in the "
+            "last table"
         )
         tables.append(
-            score_metrics("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
+            make_metric_table("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
         )
     print_tables(tables, options, environment, options.digits)
-    if folder:
+    if options.output:
         answers = [run.select(run.is_known) for run in judged]
         files = format_official_files(
             known, answers, leave_out_missing=options.official
         )
-        for name in files:
-            check_output(
-                folder,
-                [options.truth, *options.runs, *options.validation],
-                file=name,
-            )
-        for name, text in files.items():
-            write_text(folder / name, text)
+        folder = Path(options.output)
+        write_files(folder, files, [options.truth, *options.runs, *options.validation])
         environment.note(f"{len(files)} files written to {folder}")
+
+
+def _check_options(options: Options) -> None:
+    """Check what can be checked before the runs are read."""
+    if not options.runs:
+        raise UsageError(
+            "expected a ground truth and at least one run; see 'leafid evaluate --help'"
+        )
+    n_validation = len(options.validation)
+    if n_validation and not (options.average and n_validation == len(options.runs)):
+        n_runs = count_noun(len(options.runs), "run")
+        raise UsageError(
+            "expected --average, and --validation once for each run, found "
+            f"{count_noun(n_validation, 'validation run')} for {n_runs}"
+        )
+    if not options.output:
+        return
+    stems = {Path(file).stem: file for file in options.runs}
+    for stem in (ALL_RUNS, MEAN_OF_RUNS):
+        if stem in stems and len(options.runs) > 1:
+            raise UsageError(
+                f"--output: expected no run called {stem}, as the files about all runs "
+                f"are; rename {stems[stem]}"
+            )
+    check_output(options.output, options.runs, file=SCORES)
 
 
 def _list_metrics(form: str) -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
-    columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
-    return Table(
-        "Metrics", columns, [[metric[name] for name in columns] for metric in metrics]
-    )
+    columns = [*metrics[0]]
+    if form == "text":
+        columns = ["metric", "command", "what it is"]
+    rows = [[*map(metric.__getitem__, columns)] for metric in metrics]
+    return Table("Metrics", columns, rows)

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import JOBS, ScoringOptions, option
 from leafid.cli.outputs import Environment, check_output
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
-from leafid.files import write_text
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.reading.truth import find_collection
@@ -57,8 +56,5 @@ def run(options: Options, environment: Environment) -> None:
         files[f"tables/{name}.csv"] = render([table], "csv")
         files[f"tables/{name}.tex"] = render([table], "latex", options.digits)
     files |= {f"tables/{name}.svg": svg for name, svg in drawings.items()}
-    for file in files:
-        check_output(output, inputs, file=file)
-    for file, text in files.items():
-        write_text(output / file, text)
+    write_files(output, files, inputs)
     environment.print(str(output / FILE_NAME))

@@ -19,7 +19,7 @@ from leafid.cli.arguments import TableOptions, positional, switch
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.tasks.annotation2016.files import Subtask, read_annotations
 from leafid.tasks.annotation2016.scoring import score_annotation
 
@@ -42,7 +42,7 @@ def run(options: Options, environment: Environment) -> None:
         )
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     details: list[Table] = []
     for path in options.runs:
         answers = read_annotations(path, known, subtask=truth.subtask)
@@ -54,7 +54,7 @@ def run(options: Options, environment: Environment) -> None:
         kind, title = "id", "scores by picture or document"
         if options.by_concept:
             kind, title = "concept", "average precision by concept and overlap"
-        cells: list[list[Cell]] = [
+        cells: Rows = [
             [name, *by_metric.values()] for name, by_metric in values.items()
         ]
         details.append(

@@ -22,7 +22,7 @@ from pathlib import Path
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
-from leafid.scoring.tables import Cell, Table, read_metrics
+from leafid.scoring.tables import Rows, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
 from leafid.tasks.interpretation.metric import (
@@ -93,7 +93,7 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
 
 def _make_summary(errors: list[PictureError]) -> Table:
     metrics = {metric["metric"]: metric for metric in read_metrics()}
-    rows: list[list[Cell]] = [
+    rows: Rows = [
         [name, value, metrics[name]["better"], metrics[name]["what it is"]]
         for name, value in average_errors(errors).items()
     ]
@@ -129,7 +129,7 @@ def _list_pictures(errors: list[PictureError]) -> Table:
         "error",
         *measures,
     ]
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for error in errors:
         result = error.interpretation
         counts = [

@@ -15,12 +15,13 @@ examples:
 """
 
 import math
+from itertools import chain
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Cell, Rows, Table
 from leafid.tasks.irma import (
     FLAT_YEARS,
     YEARS,
@@ -75,32 +76,25 @@ def run(options: Options, environment: Environment) -> None:
 
 
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for name, errors in scored:
-        sums = [
-            math.fsum(error for picture in year.values() for error in picture)
-            for year in errors.values()
-        ]
+        sums = [math.fsum(chain(*year.values())) for year in errors.values()]
         rows.append([name, *sums, math.fsum(sums)])
     years = scored[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
     return Table(
-        "Sums of errors",
-        ["run", *map(str, years), "sum"],
-        rows,
-        [f"pictures that count: {counts}"],
+        title="Sums of errors",
+        columns=["run", *map(str, years), "sum"],
+        rows=rows,
+        notes=[f"pictures that count: {counts}"],
     )
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:
-    rows: list[list[Cell]] = [
-        [
-            picture,
-            *(
-                math.fsum(year[picture]) if picture in year else None
-                for year in errors.values()
-            ),
-        ]
-        for picture in pictures
-    ]
+    rows: Rows = []
+    for picture in pictures:
+        row: list[Cell] = [picture]
+        for year in errors.values():
+            row.append(math.fsum(year[picture]) if picture in year else None)
+        rows.append(row)
     return Table(f"{name}: errors by picture", ["picture", *map(str, errors)], rows)

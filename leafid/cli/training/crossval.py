@@ -24,7 +24,7 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +53,17 @@ from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
 from leafid.pictures.picture import Picture
 from leafid.pictures.splits import UNITS, Kind, Split, SplitProtocol, Unit
-from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
-from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.runs import check_picture_names
 from leafid.scoring.tables import format_csv
-from leafid.training.cross_validation import (
+from leafid.studies.cross_validation import (
     FoldAnswers,
     cross_validate,
     cross_validate_open_world,
     pool_evidence_of_folds,
 )
+from leafid.studies.held_out_runs import make_cross_validation_table, make_held_out_run
+from leafid.studies.open_world import make_open_world_tables
 
 
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
@@ -107,81 +107,86 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    if options.folds == 1:
-        raise UsageError(
-            "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
-        )
-    if isinstance(options.folds, str) and (
-        options.repeats or options.parts or options.by != "plant"
-    ):
-        raise UsageError(
-            "expected --folds FILE without --repeats, --parts and --by, which it settles"
-        )
-    if options.open_world and (options.sessions or options.output or options.metrics):
-        raise UsageError(
-            "expected --open-world without --sessions, --output and --metrics"
-        )
+    _check_options(options)
     scoring = options.as_score_options()
-    if options.output:
-        check_output(
-            options.output,
-            [options.folds] if isinstance(options.folds, str) else [],
-            file="folds.csv",
-        )
     kind: Kind = "parts" if options.parts else "folds"
     protocol = SplitProtocol(
-        "", kind, options.by, options.folds, tuple(options.shots or ())
+        name="",
+        kind=kind,
+        by=options.by,
+        folds=options.folds,
+        shots=tuple(options.shots or ()),
     )
-    validate: Any = cross_validate_open_world if options.open_world else cross_validate
-    folds: list[Any] = []
+    recipe = options.recipe or "default"
     with open_loader(options, environment) as loader:
         pictures, _ = read_training_pictures(
             options.collection, options, all_parts=options.parts
         )
         if options.output:
-            check_picture_names(
-                [
-                    picture
-                    for picture in pictures
-                    if picture.part == "test" or not options.parts
-                ]
-            )
+            tested = [p for p in pictures if p.part == "test" or not options.parts]
+            check_picture_names(tested)
         pictures = assign_types_and_warn(pictures, loader, environment)
-        splits = [
-            *protocol.make_splits(
-                pictures, range(options.seed, options.seed + (options.repeats or 3))
+        seeds = range(options.seed, options.seed + (options.repeats or 3))
+        splits = [*protocol.make_splits(pictures, seeds)]
+        recipes = load_recipes(recipe, pictures, options.only_type)
+        validate: Any = cross_validate
+        if options.open_world:
+            validate = cross_validate_open_world
+        folds = [
+            *_note_folds(
+                validate(pictures, recipes, loader, splits, options.shared_codebooks),
+                environment,
             )
         ]
-        recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
-        for fold in validate(
-            pictures, recipes, loader, splits, options.shared_codebooks
-        ):
-            setting = f", {fold.setting}" if fold.setting else ""
-            environment.note(
-                f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done"
-            )
-            folds.append(fold)
     if not folds:
-        expected = (
-            "more species to hold some out"
-            if options.open_world
-            else "pictures to test on"
+        needs = {
+            False: "pictures to test on",
+            True: "more species to hold some out",
+        }
+        raise LeafidError(
+            f"{options.collection}: expected {needs[options.open_world]}, found too few"
         )
-        raise LeafidError(f"{options.collection}: expected {expected}, found too few")
+    answers = pool_evidence_of_folds(folds) if options.sessions else folds
     if options.open_world:
         tables = make_open_world_tables(folds)
     else:
-        answers = pool_evidence_of_folds(folds) if options.sessions else folds
-        tables = [
-            make_cross_validation_table(
-                Path(options.recipe or "default").stem, answers, scoring
-            )
-        ]
-        if options.output:
-            _write_runs(Path(options.output), answers, environment)
-            _write_folds(Path(options.output), pictures, splits)
+        name = Path(recipe).stem
+        tables = [make_cross_validation_table(name, answers, scoring)]
+    if options.output:
+        _write_runs(Path(options.output), answers, environment)
+        _write_folds(Path(options.output), pictures, splits)
     print_tables(tables, options, environment, options.digits)
     return 1 if loader.unreadable else 0
+
+
+def _check_options(options: Options) -> None:
+    is_file = isinstance(options.folds, str)
+    if options.folds == 1:
+        raise UsageError(
+            "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
+        )
+    if is_file and (options.repeats or options.parts or options.by != "plant"):
+        raise UsageError(
+            "expected --folds FILE without --repeats, --parts and --by, which it "
+            "settles"
+        )
+    if options.open_world and (options.sessions or options.output or options.metrics):
+        raise UsageError(
+            "expected --open-world without --sessions, --output and --metrics"
+        )
+    if options.output:
+        inputs = [str(options.folds)] if is_file else []
+        check_output(options.output, inputs, file="folds.csv")
+
+
+def _note_folds(folds: Iterable[Any], environment: Environment) -> Iterator[Any]:
+    """Yield the folds, with a line of progress after each."""
+    for fold in folds:
+        setting = f", {fold.setting}" if fold.setting else ""
+        environment.note(
+            f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done"
+        )
+        yield fold
 
 
 def _write_runs(

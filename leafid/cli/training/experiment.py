@@ -32,8 +32,8 @@ from leafid.cli.computing import (
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
-from leafid.scoring.experiment import read_experiment, tabulate_experiment
 from leafid.scoring.tables import render
+from leafid.studies.experiment import read_experiment, tabulate_experiment
 
 
 class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):

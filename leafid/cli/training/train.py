@@ -30,8 +30,8 @@ from leafid.cli.computing import (
 from leafid.cli.outputs import Environment, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
-from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.bundled import find_bundled_model
+from leafid.model.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.pictures.picture import Picture
 from leafid.training.extending import check_extension, extend

@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ from leafid.pictures.labels import make_labels
 from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
-from leafid.scoring.reading.run_formats import Words, collect, split_scores
+from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.run_reading import find_problems, read_run, read_run_files
-from leafid.scoring.reading.runs import Run, make_run
+from leafid.scoring.reading.runs import Run, Words, make_run
 from leafid.scoring.reading.truth import (
     GroundTruth,
     collect_known_names,
@@ -30,55 +29,68 @@ from leafid.textfiles import LineProblems, parse_finite_number
 
 logger = logging.getLogger(__name__)
 
-#: For each picture the scores of species; or its species, the best first, with scores or without; or a single one.
+#: For each picture the scores of species; or its species, the best first, with scores
+#: or without; or a single one.
 Rankings = Mapping[
     str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str
 ]
 
 
 def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
-    """List the values of an argument, or the only one; one of another type raises an `InputError`."""
-    listed = (
-        [values] if isinstance(values, kinds) or not np.iterable(values) else [*values]
-    )
-    for value in listed:
+    """List the values of an argument, or the only one.
+
+    A value of another type raises an `InputError`.
+    """
+    if isinstance(values, kinds) or not np.iterable(values):
+        values = [values]
+    entries = [*values]
+    for value in entries:
         if not isinstance(value, kinds):
-            raise InputError(
-                f"{argument}: expected {' or '.join(kind.__name__ for kind in kinds)}, found {value!r}"
-            )
-    return listed
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise InputError(f"{argument}: expected {names}, found {value!r}")
+    return entries
 
 
 def to_ground_truth(truth: Any) -> GroundTruth:
-    """Make a ground truth of a path, a collection, pictures, a mapping of pictures to species or a pandas DataFrame.
+    """Make a ground truth of what a caller has, in which some species are known.
 
-    A frame has the columns of a table of pictures. Some have to be of known species.
+    Parameters
+    ----------
+    truth : path-like, Collection, pictures, mapping of pictures to species, or frame
+        A data frame has the columns of a table of pictures.
+
+    Returns
+    -------
+    GroundTruth
+
+    Raises
+    ------
+    LeafidError
+        When there is nothing to score against, or a value is of another type.
     """
     if isinstance(truth, (str, os.PathLike)):
-        made = read_ground_truth(truth)
-        made.select_known(truth)
-        return made
-    pictures: Sequence[Picture]
-    if isinstance(truth, Mapping):
-        names, species = (
-            list_values("truth", truth, str, os.PathLike),
-            list_values("truth", truth.values(), str),
-        )
-        pictures = _make_pictures(
-            [["file", "label"], *zip(names, species, strict=True)]
-        )
-    elif _is_frame(truth):
-        pictures = _make_pictures([truth.columns, *truth.to_numpy(object).tolist()])
+        ground_truth = read_ground_truth(truth)
     else:
-        pictures = (
-            truth.pictures
-            if isinstance(truth, Collection)
-            else list_values("truth", truth, Picture)
-        )
-    scored = select_scored(pictures, source="pictures")
-    made = make_ground_truth(scored, collect_known_names(pictures), source="pictures")
-    made.select_known("truth")
-    return made
+        pictures = _to_pictures(truth)
+        scored = select_scored(pictures, source="pictures")
+        known = collect_known_names(pictures)
+        ground_truth = make_ground_truth(scored, known, source="pictures")
+        truth = "truth"
+    ground_truth.select_known(truth)
+    return ground_truth
+
+
+def _to_pictures(truth: Any) -> Sequence[Picture]:
+    if isinstance(truth, Mapping):
+        names = list_values("truth", truth, str, os.PathLike)
+        species = list_values("truth", truth.values(), str)
+        rows = zip(names, species, strict=True)
+        return _make_pictures([["file", "label"], *rows])
+    if _is_frame(truth):
+        return _make_pictures([truth.columns, *truth.to_numpy(object).tolist()])
+    if isinstance(truth, Collection):
+        return truth.pictures
+    return list_values("truth", truth, Picture)
 
 
 def _is_frame(value: Any) -> bool:
@@ -92,16 +104,29 @@ def _is_scores(value: Any) -> bool:
     )
 
 
-def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
-    """Tell whether a value is that of a picture: it has scores, not of pictures, or the name is a picture's."""
+def _is_picture(name: object, truth: GroundTruth) -> bool:
     known = truth.known
+    return known.find_picture(to_run_name(str(name))) in known.pictures
 
-    def is_picture(name: object) -> bool:
-        return known.find_picture(to_run_name(str(name))) in known.pictures
 
+def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
+    """Tell whether a value is a picture's ranking.
+
+    It has scores, which are none of pictures, or the name is a picture's.
+    """
     if isinstance(value, Mapping) and any(isinstance(v, Real) for v in value.values()):
-        return not any(map(is_picture, value))
-    return is_picture(name)
+        return not any(_is_picture(key, truth) for key in value)
+    return _is_picture(name, truth)
+
+
+def _has_runs(runs: Any, truth: GroundTruth) -> bool:
+    """Tell whether runs are given by name, rather than a single run."""
+    if not isinstance(runs, Mapping):
+        return False
+    if any(_is_ranking(name, run, truth) for name, run in runs.items()):
+        return False
+    kinds = (str, os.PathLike, Mapping)
+    return all(isinstance(run, kinds) or _is_scores(run) for run in runs.values())
 
 
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
@@ -111,10 +136,11 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
         source, enumerate([*map(str, cells)] for cells in table)
     )
     pictures = tuple(tables.make_pictures(source, rows))
-    made = make_labels(Collection(source, tables.LAYOUT, pictures, tuple(remarks)))
-    for problem in made.problems:
+    unlabelled = Collection(source, tables.LAYOUT, pictures, tuple(remarks))
+    labelled = make_labels(unlabelled)
+    for problem in labelled.problems:
         logger.warning("%s", problem)
-    return [*name_clashing_pictures(Path(), made.pictures)]
+    return [*name_clashing_pictures(Path(), labelled.pictures)]
 
 
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
@@ -122,61 +148,48 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
 
     There is one run, a sequence of paths, or a mapping of runs by name; names differ.
     """
-    if _is_scores(runs):
-        made = [_to_run("run", runs, truth)]
-    elif isinstance(runs, Mapping):
-        # A mapping is a run if it names pictures, or unless its values are runs.
-        is_run = any(_is_ranking(name, run, truth) for name, run in runs.items())
-        is_run = is_run or not all(
-            isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run)
-            for run in runs.values()
-        )
-        made = [
-            _to_run(name, run, truth)
-            for name, run in ({"run": runs} if is_run else runs).items()
-        ]
+    if isinstance(runs, Mapping) or _is_scores(runs):
+        by_name = runs if _has_runs(runs, truth) else {"run": runs}
+        result = [_to_run(name, run, truth) for name, run in by_name.items()]
     else:
-        made = [
-            *read_run_files(list_values("runs", runs, str, os.PathLike), truth.known)
-        ]
-    if not made:
+        files = list_values("runs", runs, str, os.PathLike)
+        result = [*read_run_files(files, truth.known)]
+    if not result:
         raise UsageError("expected runs, found none")
-    return made
+    return result
 
 
 def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
     if isinstance(run, (str, os.PathLike)):
         return replace(read_run(run, truth.known), name=name)
+    if isinstance(run, Mapping):
+        rows = _split_rankings(name, run)
+    elif _is_frame(run):
+        rows = split_scores(run.to_numpy(), run.index, run.columns)
+    else:
+        rows = split_scores(*run)
     with LineProblems(name) as problems:
-        if isinstance(run, Mapping):
-            rows = _split_rankings(name, run)
-        else:
-            rows = split_scores(
-                *((run.to_numpy(), run.index, run.columns) if _is_frame(run) else run)
-            )
-        made = make_run(name, *collect(rows, problems), truth.known)
-        for _, complaint in sorted(find_problems(made, truth.known)):
+        result = make_run(name, rows, problems, truth.known)
+        for _, complaint in sorted(find_problems(result, truth.known)):
             problems.add(None, complaint)
-    return made
+    return result
 
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
-    lines = count(1)
+    line = 0
     for picture in list_values(f"pictures of run {name!r}", run, str, os.PathLike):
-        for rank, (kind, score) in enumerate(
-            _list_species(run[picture], f"run {name!r}, {picture}"), 1
-        ):
-            yield (
-                next(lines),
-                to_run_name(str(picture)),
-                kind,
-                str(rank),
-                repr(float(score)),
-            )
+        species = _list_species(run[picture], f"run {name!r}, {picture}")
+        for rank, (kind, score) in enumerate(species, 1):
+            line += 1
+            word = repr(float(score))
+            yield line, to_run_name(str(picture)), kind, str(rank), word
 
 
 def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
-    """List the species of a ranking with their scores, by default 1 / rank; `place` is named in errors."""
+    """List the species of a ranking with their scores, by default 1 / rank.
+
+    `place` is named in errors.
+    """
     entries = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
     if isinstance(entries, Mapping):
         entries = [*entries.items()]

@@ -1,7 +1,8 @@
 """Reads a run: the file of the ImageCLEF 2011 plant task, ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
 
-The species name is everything between the first word and the last two. Lines come in any order. What is wrong is listed
-with its line: lines that can't be parsed, and what their predictions contradict. Formats are detected by
+The species name is everything between the first word and the last two. Lines come in
+any order. What is wrong is listed with its line: lines that can't be parsed, and what
+their predictions contradict. Formats are detected by
 `leafid.scoring.reading.run_formats`.
 
 References
@@ -22,7 +23,7 @@ import numpy as np
 from leafid.errors import UsageError
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
-from leafid.scoring.reading.run_formats import LINE, collect, split_run
+from leafid.scoring.reading.run_formats import LINE, split_run
 from leafid.scoring.reading.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems
 
@@ -31,9 +32,11 @@ logger = logging.getLogger(__name__)
 Problem = tuple[int, str]
 _shortener = reprlib.Repr()
 _shortener.maxstring = 60
-#: From this ratio of `difflib`, a name of no known species may be a known one with an error.
+#: From this ratio of `difflib`, a name of no known species may be a known one with an
+#: error.
 MIN_RESEMBLANCE = 0.75
-#: Maximum number of names that are compared with all known ones: among a thousand, that takes three seconds.
+#: Maximum number of names that are compared with all known ones: among a thousand, that
+#: takes three seconds.
 MAX_COMPARED = 300
 
 
@@ -45,15 +48,17 @@ def read_run(
 ) -> Run:
     """Read a run file of any format, refusing it when anything is wrong with it.
 
-    `known` has the pictures and species that the run may name; without it only the file itself is checked. With
-    `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
-    species may be repeated, ranks may have gaps, scores don't count. Species that aren't known count as wrong answers,
-    with a warning. A `ProblemsError` has the first problems as ``run.txt:17: expected …, found …``, and the number of
-    the others; one is that no species is known.
+    `known` has the pictures and species that the run may name; without it only the file
+    itself is checked. With `official` it is read as the official scorer does: of
+    several lines of one picture and rank the last one counts, species may be repeated,
+    ranks may have gaps, scores don't count. Species that aren't known count as wrong
+    answers, with a warning. A `ProblemsError` has the first problems as ``run.txt:17:
+    expected …, found …``, and the number of the others; one is that no species is
+    known.
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(file.name, *collect(split_run(file, problems), problems), known)
+        run = make_run(file.name, split_run(file, problems), problems, known)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
         if official:
@@ -68,7 +73,9 @@ def read_run_files(
     known: KnownNames | None = None,
     **options: bool,
 ) -> Iterator[Run]:
-    """Read runs as `read_run` does; where names of files without their endings are equal, runs are called by paths.
+    """Read runs as `read_run` does.
+
+    Where names of files without their endings are equal, runs are called by paths.
 
     A file that is named twice raises a `UsageError`.
     """
@@ -76,9 +83,9 @@ def read_run_files(
     if len({PurePath(name).stem for name in names}) < len(files):
         names = [re.sub(r"\W+", "-", str(file)).strip("-") for file in files]
     if len({*names}) < len(files):
-        listed = ", ".join(map(str, files))
+        paths = ", ".join(map(str, files))
         raise UsageError(
-            f"expected run files that differ, found {listed}; name each once"
+            f"expected run files that differ, found {paths}; name each once"
         )
     for file, name in zip(files, names, strict=True):
         yield replace(read_run(file, known, **options), name=name)
@@ -86,14 +93,10 @@ def read_run_files(
 
 def _keep_last_of_each_rank(run: Run) -> Run:
     # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
-    same = (run.picture_index[1:] == run.picture_index[:-1]) & (
-        run.rank[1:] == run.rank[:-1]
-    )
-    return (
-        replace(run.select(np.append(~same, True)), repeated=int(same.sum()))
-        if same.any()
-        else run
-    )
+    is_same = (np.diff(run.picture_index) == 0) & (np.diff(run.rank) == 0)
+    if not is_same.any():
+        return run
+    return replace(run.select(np.append(~is_same, True)), repeated=int(is_same.sum()))
 
 
 def find_problems(
@@ -101,7 +104,8 @@ def find_problems(
 ) -> Iterator[Problem]:
     """Find everything that is wrong with a run: line and complaint, in no order.
 
-    With `official`, only unknown pictures, pictures without a rank 1, and a run that names no known species.
+    With `official`, only unknown pictures, pictures without a rank 1, and a run that
+    names no known species.
     """
     if not len(run):
         return

@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
+from leafid.metrics.averages import Booleans, Floats
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.names import drop_authors, normalise_name, separate_words
 from leafid.pictures.picture import Picture, to_run_name
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number
+
+#: Number of the line, picture, species, rank (None where it follows from the scores)
+#: and score, as they stand in a file.
+Words = tuple[int, str, str, str | None, str]
+
+
+Record = TypeVar("Record")
+
+
+def select_rows(record: Record, rows: NDArray[Any]) -> Record:
+    """Select rows of all columns of a dataclass, by a mask or by indices."""
+    columns = {}
+    for name in record.__dataclass_fields__:  # type: ignore[attr-defined]
+        column = getattr(record, name)
+        if isinstance(column, np.ndarray):
+            columns[name] = column[rows]
+    return replace(record, **columns)  # type: ignore[type-var]
 
 
 class Prediction(NamedTuple):
@@ -40,26 +60,26 @@ class Run:
     #: `pictures`, `species`: the distinct names, sorted.
     pictures: tuple[str, ...]
     species: tuple[str, ...]
-    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and species, as indices into `pictures`
-    #: and `species`.
+    #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and
+    #: species, as indices into `pictures` and `species`.
     picture_index: NDArray[np.int32]
     species_index: NDArray[np.int32]
     #: int32 (N,): 1 for the best.
     rank: NDArray[np.int32]
     #: float64 (N,): finite; higher is more confident.
-    score: NDArray[np.float64]
+    score: Floats
     #: int32 (N,): the 1-based line in the file.
     line: NDArray[np.int32]
-    #: How many lines were left out because a later one has the same picture and rank; see `read_run`.
+    #: How many lines were left out because a later one has the same picture and rank;
+    #: see `read_run`.
     repeated: int = 0
 
     def __len__(self) -> int:
         return len(self.rank)
 
-    def select(self, mask: NDArray[np.bool_]) -> Run:
+    def select(self, mask: Booleans) -> Run:
         """Select some of the predictions; names without any stay."""
-        columns = ("picture_index", "species_index", "rank", "score", "line")
-        return replace(self, **{name: getattr(self, name)[mask] for name in columns})
+        return select_rows(self, mask)
 
     def check_scores(self) -> None:
         """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
@@ -91,55 +111,99 @@ class Run:
             raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
     def __iter__(self) -> Iterator[Prediction]:
-        """Iterate over the predictions as records, picture by picture, rank by rank."""
-        columns = (self.picture_index, self.species_index, self.rank, self.score)
-        for picture, species, rank, score in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            yield Prediction(self.pictures[picture], self.species[species], rank, score)
+        """Iterate over the predictions, picture by picture, rank by rank."""
+        pictures = (self.pictures[index] for index in self.picture_index.tolist())
+        species = (self.species[index] for index in self.species_index.tolist())
+        numbers = (self.rank.tolist(), self.score.tolist())
+        return map(Prediction, pictures, species, *numbers)
 
 
 def make_run(
     name: str,
-    pictures: Sequence[str],
-    species: Sequence[str],
-    table: NDArray[np.float64],
+    rows: Iterable[Words],
+    problems: LineProblems,
     known: KnownNames | None = None,
 ) -> Run:
-    """Make a run of predictions in any order, by the names that are known where it uses others for them.
+    """Make a run of predictions in any order.
 
-    The table, (N, 5), has indices into `pictures` and `species`, ranks, scores and lines. Where no rank is given, all
-    are 0, and follow from the scores: equal ones are in the order of the names.
+    Parameters
+    ----------
+    name : str
+    rows : iterable of Words
+        Where no rank is given, ranks follow from the scores: equal ones are in the
+        order of the names.
+    problems : LineProblems
+        Gets what is wrong with rows, which are left out.
+    known : KnownNames, optional
+        The names that are taken where the rows have others for them.
+
+    Returns
+    -------
+    Run
     """
-    pictures = [to_run_name(name) for name in pictures]
-    species = [normalise_name(name) for name in species]
+    pictures: dict[str, int] = {}
+    species: dict[str, int] = {}
+    # There are five numbers a line; a list of objects would take several times as much
+    # memory.
+    values = array("d")
+    for row in rows:
+        number, picture, kind, rank, score = row
+        if problem := _find_problem(row):
+            problems.add(number, problem)
+            continue
+        values.append(pictures.setdefault(picture, len(pictures)))
+        values.append(species.setdefault(kind, len(species)))
+        values.extend((int(rank or 0), float(score), number))
+    table = np.array(values).reshape(-1, 5)
+    picture_names = [to_run_name(name) for name in pictures]
+    species_names = [normalise_name(name) for name in species]
     if known is not None:
         # A table may have paths of pictures.
-        pictures = [*map(known.find_picture, pictures)]
-        meant = known.match_species(species)
-        species = [meant.get(kind, kind) for kind in species]
-    # Names are sorted, which changes their indices; two names of one thing become one.
-    picture_names, picture_indices = np.unique(
-        np.array(pictures, np.str_), return_inverse=True
+        picture_names = [*map(known.find_picture, picture_names)]
+        meant = known.match_species(species_names)
+        species_names = [meant.get(kind, kind) for kind in species_names]
+    distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
+    distinct_species, species_index = _sort_names(species_names, table[:, 1])
+    ranks, scores, lines = table.T[2:]
+    if not ranks.any():
+        order = np.lexsort((species_index, -scores, picture_index))
+        ordered = picture_index[order]
+        ranks[order] = 1 + np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    order = np.lexsort((lines, ranks, picture_index))
+    return Run(
+        name=name,
+        pictures=distinct_pictures,
+        species=distinct_species,
+        picture_index=picture_index[order],
+        species_index=species_index[order],
+        rank=ranks[order].astype(np.int32),
+        score=scores[order],
+        line=lines[order].astype(np.int32),
     )
-    species_names, species_indices = np.unique(
-        np.array(species, np.str_), return_inverse=True
-    )
-    codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
-    picture, kind = (
-        picture_indices.astype(np.int32)[codes[0]],
-        species_indices.astype(np.int32)[codes[1]],
-    )
-    if not rank.any():
-        order = np.lexsort((kind, -score, picture))
-        rank = np.empty(len(order))
-        rank[order] = (
-            1 + np.arange(len(order)) - np.searchsorted(picture[order], picture[order])
-        )
-    order = np.lexsort((line, rank, picture))
-    names = tuple(picture_names.tolist()), tuple(species_names.tolist())
-    rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
-    return Run(name, *names, picture[order], kind[order], rank, score[order], line)
+
+
+def _find_problem(row: Words) -> str | None:
+    """Find what is wrong with a row by itself."""
+    _, picture, species, rank, score = row
+    # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
+    if not picture.isprintable() or not species.isprintable():
+        line = " ".join(filter(None, row[1:]))
+        return f"expected UTF-8 text without invisible characters, found {line!r}"
+    if not picture or not species:
+        return "expected a picture and a species, found an empty cell"
+    if rank is not None and not parse_whole_number(rank):
+        return f"expected a rank (1, 2, …) before the score, found {rank!r}"
+    if parse_finite_number(score) is None:
+        return f"expected a score as a finite number, found {score!r}"
+    return None
+
+
+def _sort_names(
+    names: Sequence[str], codes: Floats
+) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Sort names, and change their indices; two names of one thing become one."""
+    distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
+    return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
 
 
 @dataclass(frozen=True)
@@ -148,10 +212,11 @@ class KnownNames:
 
     pictures: frozenset[str]
     species: frozenset[str]
-    #: Pairs of another name that the collection has for a species, such as an identifier or one with authors, and the
-    #: species.
+    #: Pairs of another name that the collection has for a species, such as an
+    #: identifier or one with authors, and the species.
     names: frozenset[tuple[str, str]] = frozenset()
-    #: The family of each known genus, that of the pictures or else of a list of common genera.
+    #: The family of each known genus, that of the pictures or else of a list of common
+    #: genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -165,10 +230,13 @@ class KnownNames:
         return name if picture is None else picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
-        """Find the species that names mean; those that mean none, or several, are left out.
+        """Find the species that names mean.
 
-        A name means the species that the collection calls so; else with blanks for underscores, or without authors on
-        either side, where no other of the names, and no other name of the collection, is then the same.
+        Those that mean none, or several, are left out.
+
+        A name means the species that the collection calls so; else with blanks for
+        underscores, or without authors on either side, where no other of the names, and
+        no other name of the collection, is then the same.
         """
         # A label that lost its authors is none of the names that the collection uses.
         shortened = {
@@ -189,9 +257,12 @@ class KnownNames:
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
-    """Format one prediction as a line of a run file, with its line end; reading gives the same score.
+    """Format one prediction as a line of a run file, with its line end.
 
-    A name that the format can't hold, or a score that isn't finite, raises a `LeafidError`.
+    Reading gives the same score.
+
+    A name that the format can't hold, or a score that isn't finite, raises a
+    `LeafidError`.
     """
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
@@ -207,7 +278,10 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
 
 
 def find_name_problem(picture: str) -> str | None:
-    """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
+    """Return the reason why a run file can't hold a picture's name, or None.
+
+    `read_run` accepts all other names.
+    """
     # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
     if (
         picture.split() != [picture]

@@ -6,15 +6,15 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
+from leafid.metrics.averages import Indices
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
     UNKNOWN_SPECIES,
@@ -25,6 +25,7 @@ from leafid.pictures.names import (
 )
 from leafid.pictures.picture import (
     AcquisitionType,
+    Collection,
     Picture,
     Taxon,
     XmlOmission,
@@ -52,8 +53,10 @@ ALL = "all pictures"
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The labelled pictures, sorted by name; every column has one entry for each picture."""
+    """The labelled pictures, sorted by name; columns have an entry for each picture."""
 
+    #: The names that a run may use.
+    known: KnownNames
     #: File names, each once.
     pictures: tuple[str, ...]
     #: `species` is the correct answer, `genus` and `family` are the taxa above it.
@@ -63,18 +66,21 @@ class GroundTruth:
     #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
     author: tuple[str, ...]
-    #: The plants of S: as in the official scorer, an author's pictures of unknown plants show one plant, `UNKNOWN`.
+    #: The plants of S: as in the official scorer, an author's pictures of unknown
+    #: plants show one plant, `UNKNOWN`.
     official_plant: tuple[str, ...]
-    #: The plants that are counted, resampled and fused: each picture of an unknown plant shows a plant by itself.
+    #: The plants that are counted, resampled and fused: each picture of an unknown
+    #: plant shows a plant by itself.
     plant: tuple[str, ...]
-    #: The names that a run may use.
-    known: KnownNames
 
     def __len__(self) -> int:
         return len(self.pictures)
 
     def select_known(self, source: object = "ground truth") -> GroundTruth:
-        """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` names the source when there is none."""
+        """Select the pictures that aren't of `UNKNOWN_SPECIES`.
+
+        A `LeafidError` names the source when there is none.
+        """
         known = self.select([name != UNKNOWN_SPECIES for name in self.species])
         if not len(known):
             raise LeafidError(
@@ -82,30 +88,32 @@ class GroundTruth:
             )
         return known
 
-    def select(self, is_kept: Iterable[bool]) -> GroundTruth:
+    def select(self, is_selected: Iterable[bool]) -> GroundTruth:
         """Select pictures; a run may name the others as well."""
-        kept = [index for index, keep in enumerate(is_kept) if keep]
-        columns = [field.name for field in fields(self) if field.name != "known"]
-        selected: dict[str, Any] = {
-            name: tuple(getattr(self, name)[index] for index in kept)
-            for name in columns
+        mask = [*is_selected]
+        columns: dict[str, Any] = {
+            field.name: tuple(compress(getattr(self, field.name), mask))
+            for field in fields(self)[1:]
         }
-        return replace(self, **selected)
+        return replace(self, **columns)
 
-    def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-        """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
+    def to_indices(self, field: str) -> tuple[tuple[str, ...], Indices]:
+        """Turn a column, such as ``species``, into indices.
+
+        Returns its distinct entries, sorted, and each picture's index among them.
+        """
         names, index = np.unique(getattr(self, field), return_inverse=True)
         return tuple(names.tolist()), index
 
-    def locate(self, run: Run) -> tuple[Run, NDArray[np.intp], NDArray[np.intp]]:
+    def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
-        With these N predictions come the index of each one's picture, and of its species among the names of
-        ``encode("species")``, -1 for others: intp (N,).
+        With these N predictions come the index of each one's picture, and of its
+        species among the names of ``to_indices("species")``, -1 for others: intp (N,).
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
-        species = find_indices(run.species, self.encode("species")[0])[
+        species = find_indices(run.species, self.to_indices("species")[0])[
             located.species_index
         ]
         return located, picture[picture >= 0], species
@@ -130,7 +138,7 @@ class GroundTruth:
                 )
 
 
-def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+def find_indices(names: Sequence[str], known: Sequence[str]) -> Indices:
     """Find each name's index among the known ones, -1 for others."""
     index = {name: position for position, name in enumerate(known)}
     return np.array([index.get(name, -1) for name in names], np.intp)
@@ -144,17 +152,19 @@ def make_ground_truth(
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
-    Runs may name the other pictures as well, and the species of `known`, by default those of the pictures; `source` is
-    named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
+    Runs may name the other pictures as well, and the species of `known`, by default
+    those of the pictures; `source` is named in messages. A `LeafidError` is raised when
+    no picture is labelled, or two have one name.
     """
-    listed = tuple(pictures)
+    everything = tuple(pictures)
     labelled = sorted(
-        (picture for picture in listed if picture.species),
+        (picture for picture in everything if picture.species),
         key=lambda picture: picture.name,
     )
     if not labelled:
         raise LeafidError(
-            f"{source}: expected pictures with their species, found none; is this a test set without labels?"
+            f"{source}: expected pictures with their species, found none; is this a "
+            "test set without labels?"
         )
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
         expected = f"{source}: expected picture names that differ"
@@ -162,54 +172,47 @@ def make_ground_truth(
             f"{expected}, found {a} and {b}; score them apart (--part)"
             for a, b in clashes
         )
+    _warn_of_gaps(everything, labelled)
+    known = known or collect_known_names(everything)
+    names = frozenset(picture.name for picture in everything)
+    rows = [_make_row(picture, known.family_of) for picture in labelled]
+    return GroundTruth(replace(known, pictures=names), *zip(*rows, strict=True))
+
+
+def _make_row(picture: Picture, family_of: Mapping[str, str]) -> tuple[str, ...]:
+    """Make the entries of a picture, in the order of the columns of a ground truth."""
+    assert picture.taxon
+    genus = _find_genus(picture.taxon) or UNKNOWN
+    return (
+        picture.name,
+        picture.taxon.species,
+        genus,
+        picture.taxon.family or family_of.get(genus, UNKNOWN),
+        str(picture.type or UNKNOWN),
+        picture.author or UNKNOWN,
+        picture.plant or UNKNOWN,
+        picture.group if picture.plant else f"picture {picture.name}",
+    )
+
+
+def _warn_of_gaps(everything: Sequence[Picture], labelled: Sequence[Picture]) -> None:
     for field in ("type", "author", "plant"):
         unknown = [picture for picture in labelled if not getattr(picture, field)]
-        _warn_of(
-            unknown,
-            len(labelled),
-            field,
-            f"they count as pictures of one more {field} in S",
-        )
-    names = tuple(picture.name for picture in labelled)
+        consequence = f"they count as pictures of one more {field} in S"
+        _warn_of(unknown, len(labelled), field, consequence)
     # A package has a test picture twice: with and without its label.
-    unlabelled = list(
-        {
-            picture.name: picture
-            for picture in listed
-            if picture.name not in set(names)
-        }.values()
-    )
-    _warn_of(
-        unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored"
-    )
-    taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    known = replace(
-        known or collect_known_names(listed),
-        pictures=frozenset(picture.name for picture in listed),
-    )
-    return GroundTruth(
-        pictures=names,
-        species=tuple(taxon.species for taxon in taxa),
-        genus=tuple(_find_genus(taxon) or UNKNOWN for taxon in taxa),
-        family=tuple(
-            taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN)
-            for taxon in taxa
-        ),
-        type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
-        author=tuple(picture.author or UNKNOWN for picture in labelled),
-        official_plant=tuple(picture.plant or UNKNOWN for picture in labelled),
-        plant=tuple(
-            picture.group if picture.plant else f"picture {picture.name}"
-            for picture in labelled
-        ),
-        known=known,
-    )
+    unlabelled = {picture.name: picture for picture in everything}
+    for picture in labelled:
+        del unlabelled[picture.name]
+    n_all = len(labelled) + len(unlabelled)
+    _warn_of([*unlabelled.values()], n_all, "species", "they are not scored")
 
 
 def _warn_of(
     unknown: Sequence[Picture], n_all: int, field: str, consequence: str
 ) -> None:
-    # In a collection that never has the field there is only one group, so that no score depends on it.
+    # In a collection that never has the field there is only one group, so that no score
+    # depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
             "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
@@ -221,23 +224,21 @@ def collect_known_names(
     pictures: Iterable[Picture], species: Sequence[str] = ()
 ) -> KnownNames:
     """Collect the names that runs may use; `species` are the names of more species."""
-    listed = tuple(pictures)
-    taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
+    everything = tuple(pictures)
+    taxa = [p.taxon for p in everything if p.taxon and p.species]
+    synonyms = set()
+    family_of = dict(read_families())
+    for taxon in taxa:
+        for name in filter(None, (taxon.full_name, taxon.identifier)):
+            synonyms.add((name, taxon.species))
+        genus = _find_genus(taxon)
+        if taxon.family and genus:
+            family_of[genus] = taxon.family
     return KnownNames(
-        frozenset(picture.name for picture in listed),
-        frozenset(taxon.species for taxon in taxa).union(species),
-        frozenset(
-            (name, taxon.species)
-            for taxon in taxa
-            for name in (taxon.full_name, taxon.identifier)
-            if name
-        ),
-        read_families()
-        | {
-            genus: taxon.family
-            for taxon in taxa
-            if taxon.family and (genus := _find_genus(taxon))
-        },
+        pictures=frozenset(picture.name for picture in everything),
+        species=frozenset([*species, *(taxon.species for taxon in taxa)]),
+        names=frozenset(synonyms),
+        family_of=family_of,
     )
 
 
@@ -254,10 +255,11 @@ def read_ground_truth(
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
-    A collection may be a CSV table of pictures that aren't there.
-    `part` selects a part of a collection (see `select_scored`); a text file lists what is scored, so that both together
-    raise a `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are options of
-    `read_collection`. A `LeafidError` is raised when there is nothing to score against, or text file and XML disagree.
+    A collection may be a CSV table of pictures that aren't there. `part` selects a part
+    of a collection (see `select_scored`); a text file lists what is scored, so that
+    both together raise a `UsageError`. Runs may also name species of the collection
+    `taxonomy`. `reading` are options of `read_collection`. A `LeafidError` is raised
+    when there is nothing to score against, or text file and XML disagree.
     """
     source = Path(path)
     folder = find_collection(source)
@@ -265,40 +267,47 @@ def read_ground_truth(
         raise UsageError(
             f"expected a collection with --part, found the file {source}, which lists what is scored"
         )
-    listed = read_ground_truth_file(source) if folder != source else {}
+    scored_names = read_ground_truth_file(source) if folder != source else {}
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
-    omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
-    if omitted and not listed:
-        raise LeafidError(
-            f"{folder}: expected a ground truth whose XML can all be used, found {omitted} left out (see the "
-            "warnings), whose pictures the means would lack; correct or remove them"
-        )
+    pictures: Sequence[Picture] = collection.pictures
+    if scored_names:
+        pictures = _select_by_name(pictures, scored_names, source)
+    else:
+        _check_complete(collection, folder)
+        pictures = select_scored(pictures, part, source=str(source))
     more = read_and_warn(taxonomy).pictures if taxonomy else ()
     known = collect_known_names(
-        [*more, *collection.pictures], [*_read_species_list(folder), *listed]
-    )
-    pictures: Sequence[Picture] = collection.pictures
-    pictures = (
-        _select_listed(pictures, listed, source)
-        if listed
-        else select_scored(pictures, part, source=str(source))
+        [*more, *collection.pictures], [*_read_species_list(folder), *scored_names]
     )
     return make_ground_truth(pictures, known, source=str(source))
 
 
-def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
-    """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
+def _check_complete(collection: Collection, folder: Path) -> None:
+    """Raise a `LeafidError` where XML of a collection was left out."""
+    n_omitted = sum(isinstance(p, XmlOmission) for p in collection.problems)
+    if n_omitted:
+        raise LeafidError(
+            f"{folder}: expected a ground truth whose XML can all be used, "
+            f"found {n_omitted} left out (see the warnings), whose pictures the means "
+            "would lack; correct or remove them"
+        )
 
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
+
+def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
+    """Read which pictures, of all parts, and which species a run may name.
+
+    The pictures need not be labelled.
+
+    Path and options are those of `read_ground_truth`; a text file needs no XML, and
+    takes no options.
     """
     source = Path(path)
     if find_collection(source) != source:
-        listed = read_ground_truth_file(source)
-        names = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(
-            names, frozenset([*listed, *_read_species_list(source.parent)])
-        )
+        species = read_ground_truth_file(source)
+        names = frozenset(chain(*species.values()))
+        known = frozenset([*species, *_read_species_list(source.parent)])
+        return KnownNames(names, known)
     return collect_known_names(
         read_and_warn(source, **reading).pictures, _read_species_list(source)
     )
@@ -314,8 +323,8 @@ def select_scored(
 ) -> Sequence[Picture]:
     """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
 
-    A note says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
-    one.
+    A note says if other pictures are left out; a `LeafidError` is raised when other
+    parts are labelled, but not this one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
     if part is None and "test" not in labelled:
@@ -338,8 +347,8 @@ def select_scored(
 def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
-    A `ProblemsError` has the lines of another form, and pictures that are named twice. A file that is empty, or a run
-    file, raises a `LeafidError`.
+    A `ProblemsError` has the lines of another form, and pictures that are named twice.
+    A file that is empty, or a run file, raises a `LeafidError`.
     """
     file = Path(path)
     if read_first_line(file) is None:
@@ -369,30 +378,34 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     return species
 
 
-def _select_listed(
-    pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path
+def _select_by_name(
+    pictures: Iterable[Picture], names_by_species: Mapping[str, list[str]], file: Path
 ) -> list[Picture]:
-    """Select the pictures that the text file names, which must be those that the XML describes."""
+    """Select the pictures that the text file names, which the XML has to describe."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
+    pairs = [(key, name) for key, names in names_by_species.items() for name in names]
+    selected = []
     with LineProblems(file) as problems:
-        for species, names in listed.items():
-            for name in names:
-                if name not in by_name:
-                    problems.add(
-                        None,
-                        f"expected the XML of {name!r} with its taxon in {file.parent}, found none",
-                    )
-                elif by_name[name].species != species:
-                    problems.add(
-                        None,
-                        f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML",
-                    )
-    return [by_name[name] for names in listed.values() for name in names]
+        for species, name in pairs:
+            picture = by_name.get(name)
+            if picture is None:
+                place = f"with its taxon in {file.parent}"
+                problems.add(None, f"expected the XML of {name!r} {place}, found none")
+            elif picture.species != species:
+                species_of_xml = f"{picture.species!r} in its XML"
+                problem = f"picture {name!r} is {species!r} here and {species_of_xml}"
+                problems.add(None, problem)
+            else:
+                selected.append(picture)
+    return selected
 
 
 def _read_species_list(folder: Path) -> list[str]:
-    """Read the names of a ``SpeciesIDList`` in the folder or beside it; there is none where it is no package."""
+    """Read the names of a ``SpeciesIDList`` in the folder or beside it.
+
+    There is none where it is no package.
+    """
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
             lines = read_text(file).split("\n")

@@ -1,7 +1,7 @@
 """Reads files of the ImageCLEF 2016 annotation task.
 
-A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A ground truth has the same format, with one
-line per human description in subtasks 2 and 3.
+A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A ground truth
+has the same format, with one line per human description in subtasks 2 and 3.
 """
 
 import re
@@ -21,7 +21,8 @@ from leafid.textfiles import (
     read_text,
 )
 
-#: Maximum number of concepts per picture, of boxes per concept, and of pictures per document.
+#: Maximum number of concepts per picture, of boxes per concept, and of pictures per
+#: document.
 _MAX_ENTRIES = 100
 #: 100 concepts with 100 boxes each have fewer characters.
 _MAX_LINE_LENGTH = 1 << 20
@@ -39,16 +40,19 @@ class Subtask(IntEnum):
     LOCATION = 5
 
 
-#: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to 180 east.
+#: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to
+#: 180 east.
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class AllowedNames:
-    """What lines may name: ids, the concepts of subtask 1, the pictures of subtask 4; None allows everything."""
+    """What lines may name; None allows everything."""
 
     ids: frozenset[str] | None = None
+    #: Those of subtask 1.
     concepts: frozenset[str] | None = None
+    #: The pictures of subtask 4.
     illustrations: frozenset[str] | None = None
 
 
@@ -56,8 +60,9 @@ class AllowedNames:
 class Annotations:
     """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several.
 
-    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a sentence; a tuple of ids of boxes,
-    maybe none; a tuple of ids of pictures, the best first; a `Place`.
+    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a
+    sentence; a tuple of ids of boxes, maybe none; a tuple of ids of pictures, the best
+    first; a `Place`.
     """
 
     subtask: Subtask
@@ -66,51 +71,58 @@ class Annotations:
 
 def read_annotations(
     path: StrPath,
-    known: AllowedNames = AllowedNames(),
+    allowed: AllowedNames = AllowedNames(),
     *,
     subtask: Subtask | None = None,
     is_truth: bool = False,
 ) -> Annotations:
-    """Read a run or a ground truth, by default of the first line's subtask; a `ProblemsError` names the bad lines."""
+    """Read a run or a ground truth, by default of the first line's subtask.
+
+    A `ProblemsError` names the bad lines.
+    """
     results: dict[str, list[Any]] = {}
     with LineProblems(path) as problems:
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-        for number, line in enumerate(
-            read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1
-        ):
+        lines = read_lines(path, "ascii", _MAX_LINE_LENGTH)
+        for number, line in enumerate(lines, start=1):
             try:
                 number_read, identity, text = _split_line(line)
                 subtask = subtask or number_read
                 if number_read is not subtask:
                     raise LeafidError(
-                        f"expected subtask {subtask.value}, found subtask {number_read.value}"
+                        f"expected subtask {subtask.value}, found subtask "
+                        f"{number_read.value}"
                     )
                 result = _PARSERS[subtask](text)
+                _check_result(subtask, identity, result, allowed)
                 if is_truth and result == () and subtask is Subtask.SELECTION:
                     raise LeafidError(
-                        "expected a description that mentions at least one box, found none"
-                    )
-                _check_known("an id of the collection", [identity], known.ids)
-                if subtask is Subtask.CONCEPTS:
-                    _check_known(
-                        "a concept of the list",
-                        [item.name for item in result],
-                        known.concepts,
-                    )
-                if subtask is Subtask.ILLUSTRATION:
-                    _check_known(
-                        "a picture of the collection", result, known.illustrations
+                        "expected a description that mentions at least one box, found "
+                        "none"
                     )
             except LeafidError as error:
                 problems.add(number, str(error))
                 continue
-            if not is_truth or subtask not in {Subtask.CAPTION, Subtask.SELECTION}:
+            has_several = is_truth and subtask in (Subtask.CAPTION, Subtask.SELECTION)
+            if not has_several:
                 problems.check_unique(number, "every id", identity)
             results.setdefault(identity, []).append(result)
         if not results and not problems:
             problems.add(None, "expected lines '[subtask] [id] [results]', found none")
     assert subtask is not None
     return Annotations(subtask, results)
+
+
+def _check_result(
+    subtask: Subtask, identity: str, result: Any, allowed: AllowedNames
+) -> None:
+    """Check that all that a line names is allowed."""
+    _check_allowed("an id of the collection", [identity], allowed.ids)
+    if subtask is Subtask.CONCEPTS:
+        names = [item.name for item in result]
+        _check_allowed("a concept of the list", names, allowed.concepts)
+    if subtask is Subtask.ILLUSTRATION:
+        _check_allowed("a picture of the collection", result, allowed.illustrations)
 
 
 def read_list(path: StrPath) -> frozenset[str]:
@@ -132,9 +144,11 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
     return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
 
 
-def _check_known(kind: str, names: Sequence[str], known: frozenset[str] | None) -> None:
+def _check_allowed(
+    kind: str, names: Sequence[str], allowed: frozenset[str] | None
+) -> None:
     for name in names:
-        if known is not None and name not in known:
+        if allowed is not None and name not in allowed:
             raise LeafidError(f"expected {kind}, found {name!r}")
 
 

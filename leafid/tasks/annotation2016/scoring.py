@@ -2,8 +2,9 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
+from operator import attrgetter
 from statistics import fmean, median
 from typing import Any
 
@@ -16,7 +17,8 @@ from leafid.tasks.interpretation.regions import BoxedObject, box_overlap
 #: The overlaps of "map-increasing"; at 0 only the concept counts.
 OVERLAPS = tuple(f"0.{digit}" for digit in range(10))
 
-#: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
+#: Radius of the earth in km according to the task's document (the mean radius is 6371
+#: km).
 EARTH_RADIUS = 6137.0
 #: Values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
@@ -24,6 +26,7 @@ RANKS = (1, 5, 10, 25, 50, 75, 100)
 #: The objects in each picture.
 Objects = Mapping[str, Sequence[BoxedObject]]
 
+_get_confidence = attrgetter("confidence")
 _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
@@ -32,9 +35,10 @@ def average_precision(
 ) -> float:
     """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
 
-    Takes the confidence of each detection, float (N,), the index of the true box that it shows, int (N,), -1 for none,
-    and the number of true boxes. After the most confident detection of a true box, further ones of the same box are
-    wrong, as in PASCAL VOC. Detections of equal confidence count together.
+    Takes the confidence of each detection, float (N,), the index of the true box that
+    it shows, int (N,), -1 for none, and the number of true boxes. After the most
+    confident detection of a true box, further ones of the same box are wrong, as in
+    PASCAL VOC. Detections of equal confidence count together.
 
     References
     ----------
@@ -59,34 +63,40 @@ def average_precision(
 
 
 def concept_precisions(truth: Objects, run: Objects) -> dict[str, dict[str, float]]:
-    """Compute the average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
+    """Compute the average precision of every concept of the ground truth.
 
-    The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
-    counts, wherever it is. Pictures that only the run has don't count.
+    The means over the concepts are the task's MAP. At overlap 0 the most confident box
+    of a concept in a picture counts, wherever it is.
+
+    Parameters
+    ----------
+    truth, run : mapping of str to sequences of BoxedObject
+        The objects of each picture. Pictures that only the run has don't count.
+
+    Returns
+    -------
+    dict of str to dict
+        By concept, sorted by name, its precision at each of `OVERLAPS`.
     """
-    by_concept = _group_by_concept(
-        {picture: run[picture] for picture in sorted(truth.keys() & run.keys())}
-    )
+    answered = {name: run[name] for name in sorted(truth.keys() & run.keys())}
+    by_concept = _group_by_concept(answered)
     precisions: dict[str, dict[str, float]] = {}
     for name, true_objects in sorted(_group_by_concept(truth).items()):
         objects = by_concept.get(name, {})
-        greatest = np.array(
-            [max(item.confidence for item in listed) for listed in objects.values()]
-        )
-        pictures = np.array(
-            [
-                index if picture in true_objects else -1
-                for index, picture in enumerate(objects)
-            ]
-        )
+        best = [max(map(_get_confidence, items)) for items in objects.values()]
+        # A picture that doesn't show the concept is no true one.
+        pictures = np.arange(len(objects))
+        pictures[[picture not in true_objects for picture in objects]] = -1
+        n_pictures = len(true_objects)
+        by_overlap = {
+            OVERLAPS[0]: average_precision(np.array(best), pictures, n_pictures)
+        }
         confidences, boxes, overlaps = _match_boxes(true_objects, objects)
         n_boxes = sum(map(len, true_objects.values()))
-        precisions[name] = {
-            OVERLAPS[0]: average_precision(greatest, pictures, len(true_objects))
-        }
         for overlap in OVERLAPS[1:]:
             claims = np.where(overlaps >= float(overlap), boxes, -1)
-            precisions[name][overlap] = average_precision(confidences, claims, n_boxes)
+            by_overlap[overlap] = average_precision(confidences, claims, n_boxes)
+        precisions[name] = by_overlap
     return precisions
 
 
@@ -95,8 +105,9 @@ def selection_scores(
 ) -> tuple[float, float, float]:
     """Compute F1, precision and recall of the boxes selected for one picture.
 
-    `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
-    recall are means over the descriptions, F1 is computed from these means.
+    `truth` has the boxes that each human description mentions, at least one; `selected`
+    may be empty. Precision and recall are means over the descriptions, F1 is computed
+    from these means.
 
     References
     ----------
@@ -119,7 +130,8 @@ def selection_scores(
 def great_circle_distance(truth: Place, predicted: Place) -> float:
     """Compute the shortest distance between two points along the surface of the earth in km.
 
-    The spherical law of cosines is used, as the task prescribes; distances below about 0.1 m are lost to rounding.
+    The spherical law of cosines is used, as the task prescribes; distances below about
+    0.1 m are lost to rounding.
 
     Examples
     --------
@@ -132,7 +144,8 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
     cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(
         p2 - g2
     )
-    # Rounding may put the cosine of equal or opposite points a bit outside of where arccos is defined.
+    # Rounding may put the cosine of equal or opposite points a bit outside of where
+    # arccos is defined.
     return EARTH_RADIUS * math.acos(min(1.0, max(-1.0, cosine)))
 
 
@@ -176,69 +189,87 @@ def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
 def score_annotation(
     truth: Annotations, run: Annotations
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
+    """Score a run of the ground truth's subtask.
 
-    Returns the scores by metric, and the scores of each picture or document by metric; in subtask 1, the average
-    precision of each concept by overlap. A `LeafidError` is raised when METEOR is needed and missing.
+    Parameters
+    ----------
+    truth, run : Annotations
+        A picture or document that the run lacks counts as the worst answer.
+
+    Returns
+    -------
+    scores : dict of str to float
+        The scores by metric.
+    details : dict of str to dict
+        The scores of each picture or document by metric; in subtask 1, the average
+        precision of each concept by overlap.
+
+    Raises
+    ------
+    LeafidError
+        When METEOR is needed and missing.
     """
     # Ids are sorted, so that the order of lines doesn't change any sum.
     correct = dict(sorted(truth.results.items()))
-    answers = {
-        identity: run.results[identity][0]
-        for identity in correct
-        if identity in run.results
-    }
+    answered = [identity for identity in correct if identity in run.results]
+    answers = {identity: run.results[identity][0] for identity in answered}
     if truth.subtask is Subtask.CONCEPTS:
-        return _score_concepts(
-            {identity: concepts for identity, (concepts,) in correct.items()}, answers
-        )
-    meteor = meteor_scores(answers, correct) if truth.subtask is Subtask.CAPTION else {}
-    scores: dict[str, dict[str, float]] = {}
-    for identity, true in correct.items():
-        match truth.subtask:
-            case Subtask.CAPTION:
-                scores[identity] = {"meteor": meteor.get(identity, 0.0)}
-            case Subtask.SELECTION:
-                f1, precision, recall = selection_scores(
-                    true, answers.get(identity, ())
-                )
-                scores[identity] = {
-                    "selection-f1": f1,
-                    "selection-precision": precision,
-                    "selection-recall": recall,
-                }
-            case Subtask.ILLUSTRATION:
-                pictures, ranking = set(true[0]), answers.get(identity, ())
-                recalls = {
-                    k: len(pictures & set(ranking[:k])) / len(pictures) for k in RANKS
-                }
-                scores[identity] = {
-                    f"recall-at-{k}": recall for k, recall in recalls.items()
-                }
-                # The task's wording of recall: 1 if any of the document's pictures is among the first k.
-                scores[identity] |= {
-                    f"success-at-{k}": float(recall > 0)
-                    for k, recall in recalls.items()
-                }
-            case Subtask.LOCATION:
-                place = answers.get(identity)
-                distance = (
-                    great_circle_distance(true[0], place)
-                    if place
-                    else math.pi * EARTH_RADIUS
-                )
-                scores[identity] = {"great-circle-km": distance}
-    statistics = (
-        _STATISTICS
-        if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION}
-        else {"": fmean}
-    )
-    means = {
-        f"{name} {kind}".rstrip(): compute([values[name] for values in scores.values()])
-        for name in next(iter(scores.values()))
-        for kind, compute in statistics.items()
-    }
+        true_objects = {identity: results[0] for identity, results in correct.items()}
+        return _score_concepts(true_objects, answers)
+    scores: dict[str, dict[str, float]]
+    if truth.subtask is Subtask.CAPTION:
+        meteor = meteor_scores(answers, correct)
+        scores = {name: {"meteor": meteor.get(name, 0.0)} for name in correct}
+    else:
+        score = _SCORERS[truth.subtask]
+        scores = {
+            name: score(true, answers.get(name)) for name, true in correct.items()
+        }
+    statistics: dict[str, Any] = {"": fmean}
+    if truth.subtask in (Subtask.CAPTION, Subtask.LOCATION):
+        statistics = _STATISTICS
+    means = {}
+    for name in next(iter(scores.values())):
+        values = [by_metric[name] for by_metric in scores.values()]
+        for kind, compute in statistics.items():
+            means[f"{name} {kind}".rstrip()] = compute(values)
     return means, scores
+
+
+def _score_selection(
+    true: Sequence[Collection[int]], selected: Collection[int] | None
+) -> dict[str, float]:
+    names = ("selection-f1", "selection-precision", "selection-recall")
+    return dict(zip(names, selection_scores(true, selected or ()), strict=True))
+
+
+def _score_illustrations(
+    true: Sequence[Sequence[str]], ranking: Sequence[str] | None
+) -> dict[str, float]:
+    pictures = set(true[0])
+    recalls = {}
+    for k in RANKS:
+        recalls[k] = len(pictures.intersection((ranking or ())[:k])) / len(pictures)
+    scores = {f"recall-at-{k}": recall for k, recall in recalls.items()}
+    # The task's wording of recall: 1 if any of the document's pictures is among the
+    # first k.
+    for k, recall in recalls.items():
+        scores[f"success-at-{k}"] = float(recall > 0)
+    return scores
+
+
+def _score_place(true: Sequence[Place], place: Place | None) -> dict[str, float]:
+    distance = math.pi * EARTH_RADIUS
+    if place:
+        distance = great_circle_distance(true[0], place)
+    return {"great-circle-km": distance}
+
+
+_SCORERS: dict[Subtask, Callable[[Any, Any], dict[str, float]]] = {
+    Subtask.SELECTION: _score_selection,
+    Subtask.ILLUSTRATION: _score_illustrations,
+    Subtask.LOCATION: _score_place,
+}
 
 
 def _score_concepts(
@@ -249,10 +280,8 @@ def _score_concepts(
         raise LeafidError(
             "expected a ground truth with at least one concept, found none"
         )
-    means = {
-        overlap: fmean(values[overlap] for values in by_concept.values())
-        for overlap in OVERLAPS
-    }
+    rows = zip(*(values.values() for values in by_concept.values()), strict=True)
+    means = dict(zip(OVERLAPS, map(fmean, rows), strict=True))
     scores = {
         "map-0.5": means["0.5"],
         "map-0": means["0.0"],
@@ -267,19 +296,20 @@ def meteor_scores(
 ) -> dict[str, float]:
     """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
-    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
-    2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
+    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the
+    package runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java
+    or the package is missing, or METEOR fails.
     """
     if not captions:
         return {}
-    given = {picture: [_clean(caption)] for picture, caption in captions.items()}
-    human = {
-        picture: [_clean(text) for text in references[picture]] for picture in captions
-    }
+    machine, human = {}, {}
+    for picture, caption in captions.items():
+        machine[picture] = [_clean(caption)]
+        human[picture] = [*map(_clean, references[picture])]
     try:
         from pycocoevalcap.meteor.meteor import Meteor  # the package is optional
 
-        _, scores = Meteor().compute_score(human, given)
+        _, scores = Meteor().compute_score(human, machine)
     except (ImportError, OSError, ValueError) as error:
         needed = "Java, 2 GB of memory and the package pycocoevalcap ('pip install pycocoevalcap')"
         raise LeafidError(f"METEOR failed ({error}); it needs {needed}") from error

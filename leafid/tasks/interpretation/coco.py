@@ -5,6 +5,7 @@ References
 .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -21,7 +22,8 @@ from leafid.textfiles import LineProblems
 
 #: Maximum number of pixels of a picture whose segmentations are read.
 MAX_PIXELS = 100_000_000
-# Each character of a compressed count has five bits; no count of pixels needs more than these.
+# Each character of a compressed count has five bits; no count of pixels needs more than
+# these.
 _MAX_CHARACTERS = 7
 Id = int | str
 _Side = Annotated[int, msgspec.Meta(gt=0)]
@@ -84,9 +86,10 @@ class CocoFile:
 def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
-    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
-    expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
-    or a crowd, which the metrics have no place for.
+    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the
+    entries that aren't as expected: an unknown picture or class, an object that is
+    there twice, a box outside the picture, a bad segmentation, or a crowd, which the
+    metrics have no place for.
     """
     content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]  # a union
     if isinstance(content, list):
@@ -95,18 +98,11 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     classes = {category.id: category.name for category in content.categories}
     if len(images) < len(content.images) or len(classes) < len(content.categories):
         raise LeafidError(
-            f"{path}: expected every id of images and of categories once, found one twice"
+            f"{path}: expected every id of images and of categories once, found one "
+            "twice"
         )
     if truth is not None:
-        file_names = {id_: image.file_name for id_, image in truth.images.items()}
-        if any(file_names.get(id_) != image.file_name for id_, image in images.items()):
-            raise LeafidError(
-                f"{path}: images: expected images of the ground truth, found others"
-            )
-        if not classes.items() <= truth.classes.items():
-            raise LeafidError(
-                f"{path}: categories: expected those of the ground truth, found others"
-            )
+        _check_against(truth, images, classes, path)
         images, classes = truth.images, truth.classes
     objects: dict[str, list[BoxedObject]] = {
         image.file_name: [] for image in images.values()
@@ -115,25 +111,40 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
         raise LeafidError(
             f"{path}: images: expected at least one, and every file_name once"
         )
-    seen: dict[tuple[object, ...], int] = {}
+    first: dict[tuple[object, ...], int] = {}
     with LineProblems(path) as problems:
         for index, entry in enumerate(content.annotations):
+            place = f"annotations[{index}]"
             try:
                 item = _make_object(entry, images, classes)
-                key = (
-                    entry.image_id,
-                    entry.category_id,
-                    entry.bbox,
-                    repr(entry.segmentation),
-                )
-                if seen.setdefault(key, index) != index:
-                    raise LeafidError(
-                        f"expected every object once, found that of annotations[{seen[key]}]"
-                    )
-                objects[images[entry.image_id].file_name].append(item)
             except LeafidError as error:
-                problems.add(None, f"annotations[{index}]: {error}")
+                problems.add(None, f"{place}: {error}")
+                continue
+            name = images[entry.image_id].file_name
+            key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
+            if first.setdefault(key, index) != index:
+                problem = f"expected every object once, found that of annotations[{first[key]}]"
+                problems.add(None, f"{place}: {problem}")
+            objects[name].append(item)
     return CocoFile(objects, images, classes)
+
+
+def _check_against(
+    truth: CocoFile,
+    images: Mapping[Id, CocoImage],
+    classes: Mapping[Id, str],
+    path: StrPath,
+) -> None:
+    """Check that a result has the images and categories of the ground truth."""
+    for id_, image in images.items():
+        if id_ not in truth.images or truth.images[id_].file_name != image.file_name:
+            raise LeafidError(
+                f"{path}: images: expected images of the ground truth, found others"
+            )
+    if not classes.items() <= truth.classes.items():
+        raise LeafidError(
+            f"{path}: categories: expected those of the ground truth, found others"
+        )
 
 
 def _make_object(
@@ -166,8 +177,8 @@ def read_segmentation(
 ) -> Region:
     """Read the segmentation of an object in a picture, whose width and height have to be known.
 
-    It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
-    be read, raises a `LeafidError`.
+    It is the union of polygons, or runs of pixels. A region outside the picture or
+    without a pixel, or one that can't be read, raises a `LeafidError`.
     """
     width, height = image.width, image.height
     if not width or not height or width * height > MAX_PIXELS:

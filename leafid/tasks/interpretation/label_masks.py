@@ -1,7 +1,8 @@
 """Label masks: pictures whose pixels hold 0 for the background and a number for each object.
 
-The classes of the objects are in ``objects.csv`` of the same folder, in UTF-8: ``mask,label,class,confidence``, the
-confidence (0 to 1) being optional. Without that file all objects have one class.
+The classes of the objects are in ``objects.csv`` of the same folder, in UTF-8:
+``mask,label,class,confidence``, the confidence (0 to 1) being optional. Without that
+file all objects have one class.
 """
 
 import logging
@@ -27,7 +28,8 @@ OBJECTS_FILE = "objects.csv"
 
 logger = logging.getLogger(__name__)
 
-#: The class of each object, and the confidence of the class (0 to 1), by the file name of its mask and its label.
+#: The class of each object, and the confidence of the class (0 to 1), by the file name
+#: of its mask and its label.
 ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
@@ -52,9 +54,10 @@ def read_label_mask(path: StrPath) -> np.ndarray:
 def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
     """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
 
-    They are two PNG files, or two folders whose PNG files have the same names; a mask that the result lacks is empty. A
-    `LeafidError` is raised when the result has a mask that the truth lacks, two masks differ in size, a file is no
-    mask, or a label has no class although there is an `OBJECTS_FILE`.
+    They are two PNG files, or two folders whose PNG files have the same names; a mask
+    that the result lacks is empty. A `LeafidError` is raised when the result has a mask
+    that the truth lacks, two masks differ in size, a file is no mask, or a label has no
+    class although there is an `OBJECTS_FILE`.
     """
     true_files, files = list_masks(truth), list_masks(result)
     if Path(truth).is_file() and Path(result).is_file():
@@ -105,7 +108,8 @@ def make_objects(
 ) -> list[BoxedObject]:
     """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
 
-    Without `names` all objects have one class; with them, a label of the file without a name raises a `LeafidError`.
+    Without `names` all objects have one class; with them, a label of the file without a
+    name raises a `LeafidError`.
     """
     objects = []
     for label, slices in enumerate(find_objects(mask), start=1):
@@ -123,7 +127,10 @@ def make_objects(
 
 
 def read_objects(path: StrPath) -> ObjectNames:
-    """Read an `OBJECTS_FILE`; a `ProblemsError` names the lines with a bad value, and repeated objects."""
+    """Read an `OBJECTS_FILE`.
+
+    A `ProblemsError` names the lines with a bad value, and repeated objects.
+    """
     objects: ObjectNames = {}
     rows = read_table(path)
     _, columns = next(rows, (1, []))

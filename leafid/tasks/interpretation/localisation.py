@@ -8,7 +8,8 @@ from leafid.tasks.interpretation.regions import Box
 def rob_loc_error(truth: Box, result: Box) -> float:
     """Compute the distance of the centres of two boxes, ROB_loc: from 0 to below 1 (equation 1 of Hemery et al.).
 
-    It is 2/π · arctan of the larger of the distances by columns and by rows, in widths and heights of the true box.
+    It is 2/π · arctan of the larger of the distances by columns and by rows, in widths
+    and heights of the true box.
 
     Examples
     --------
@@ -45,3 +46,11 @@ def rob_cor_error(truth: Box, result: Box) -> float:
         / math.pi
         * math.atan(abs(result.height / result.width - truth.height / truth.width))
     )
+
+
+#: The errors by the names of their metrics.
+ERRORS = {
+    "rob-loc": rob_loc_error,
+    "rob-com": rob_com_error,
+    "rob-cor": rob_cor_error,
+}

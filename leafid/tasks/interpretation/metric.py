@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from operator import ne
 from statistics import fmean
 
@@ -17,7 +18,8 @@ from leafid.tasks.interpretation import localisation
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
-#: Distance of a class from a true class, 0 to 1; called as ``distance(true class, class)``.
+#: Distance of a class from a true class, 0 to 1; called as ``distance(true class,
+#: class)``.
 Distance = Callable[[str, str], float]
 
 
@@ -27,7 +29,8 @@ class Scene:
 
     #: float array (U, V): areas that a true and a found object share.
     common: np.ndarray
-    #: float arrays (U,) and (V,): the areas of the true and of the found objects, above 0.
+    #: float arrays (U,) and (V,): the areas of the true and of the found objects, above
+    #: 0.
     true_areas: np.ndarray
     areas: np.ndarray
     #: The classes of the U true and of the V found objects.
@@ -42,17 +45,18 @@ class Scene:
     ) -> Scene:
         """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
         kind = "region" if all(item.region for item in (*truth, *result)) else "box"
-        true_shapes, shapes = (
-            [getattr(item, kind) for item in items] for items in (truth, result)
-        )
-        common = [[true.common_area(shape) for shape in shapes] for true in true_shapes]
+        true_shapes = [getattr(item, kind) for item in truth]
+        shapes = [getattr(item, kind) for item in result]
+        common = [
+            true.common_area(shape) for true, shape in product(true_shapes, shapes)
+        ]
         return cls(
-            np.array(common, float).reshape(len(truth), len(result)),
-            np.array([shape.area for shape in true_shapes], float),
-            np.array([shape.area for shape in shapes], float),
-            [item.name for item in truth],
-            [item.name for item in result],
-            np.array([item.confidence for item in result], float),
+            common=np.array(common, float).reshape(len(truth), len(result)),
+            true_areas=np.array([shape.area for shape in true_shapes], float),
+            areas=np.array([shape.area for shape in shapes], float),
+            true_names=[item.name for item in truth],
+            names=[item.name for item in result],
+            confidences=np.array([item.confidence for item in result], float),
         )
 
     @property
@@ -73,7 +77,8 @@ class Parameters:
     threshold: float = 0.2
     #: Weight of the localisation, 0 to 1; the recognition has the remaining weight.
     alpha: float = 0.8
-    #: Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
+    #: Distance of two classes, 0 to 1; by default 0 for equal and 1 for different
+    #: classes.
     distance: Distance | None = None
 
 
@@ -93,12 +98,14 @@ class Interpretation:
 def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpretation:
     """Compare the found objects of a picture with the true ones.
 
-    Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
-    and invented objects are paired as far as possible; each pair or single object has error 1. The picture's error is
-    the mean of all these.
+    Objects are matched by their overlap; each match has the local error α·localisation
+    + (1 − α)·recognition. Missed and invented objects are paired as far as possible;
+    each pair or single object has error 1. The picture's error is the mean of all
+    these.
 
-    One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among equal sums minimises the local
-    errors; pairs without overlap never match. So the order of the objects doesn't matter.
+    One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among
+    equal sums minimises the local errors; pairs without overlap never match. So the
+    order of the objects doesn't matter.
 
     References
     ----------
@@ -114,7 +121,8 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
         matches = scene.overlap > parameters.threshold
     else:
         matches = np.zeros(local.shape, bool)
-        # The tiny weight of the local error decides only between assignments of equal overlap.
+        # The tiny weight of the local error decides only between assignments of equal
+        # overlap.
         matches[linear_sum_assignment(scene.overlap - 1e-9 * local, maximize=True)] = (
             True
         )
@@ -128,7 +136,8 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
 def localisation_errors(scene: Scene) -> np.ndarray:
     """Compute the smaller of a true object's share missed and a found one's share in excess, float array (U, V).
 
-    It is 0 where one object contains the other: the refinement error of Martin et al. for a single object (equation 6).
+    It is 0 where one object contains the other: the refinement error of Martin et al.
+    for a single object (equation 6).
 
     References
     ----------
@@ -142,8 +151,8 @@ def localisation_errors(scene: Scene) -> np.ndarray:
 def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.ndarray:
     """Compute the errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
 
-    The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
-    the confidence.
+    The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2
+    for different classes, where μ is the confidence.
     """
     true_names, names = (
         np.array(scene.true_names, object)[:, None],
@@ -160,7 +169,8 @@ class PictureError:
 
     picture: str
     interpretation: Interpretation
-    #: The interpretation error, and the mean of each localisation metric over the matched pairs; NaN without any.
+    #: The interpretation error, and the mean of each localisation metric over the
+    #: matched pairs; NaN without any.
     measures: Mapping[str, float]
 
 
@@ -171,37 +181,25 @@ def score_objects(
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
     matches = interpretation.matches
-    pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
-    measures = {
-        "interpretation-error": [interpretation.error],
-        "rob-loc": [
-            localisation.rob_loc_error(true.box, item.box) for true, item in pairs
-        ],
-        "rob-com": [
-            localisation.rob_com_error(true.box, item.box) for true, item in pairs
-        ],
-        "rob-cor": [
-            localisation.rob_cor_error(true.box, item.box) for true, item in pairs
-        ],
-        "pas": scene.overlap[matches].tolist(),
-        "martin": localisation_errors(scene)[matches].tolist(),
-    }
-    return PictureError(
-        pair.picture,
-        interpretation,
-        {name: _average(values) for name, values in measures.items()},
-    )
+    measures = {"interpretation-error": interpretation.error}
+    for name, compute in localisation.ERRORS.items():
+        errors = [
+            compute(pair.truth[u].box, pair.result[v].box)
+            for u, v in np.argwhere(matches)
+        ]
+        measures[name] = _average(errors)
+    measures["pas"] = _average(scene.overlap[matches].tolist())
+    measures["martin"] = _average(localisation_errors(scene)[matches].tolist())
+    return PictureError(pair.picture, interpretation, measures)
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
     """Average each measure over the pictures that have it."""
-    columns = {
-        name: [error.measures[name] for error in errors] for name in errors[0].measures
-    }
-    return {
-        name: _average([value for value in values if not math.isnan(value)])
-        for name, values in columns.items()
-    }
+    means = {}
+    for name in errors[0].measures:
+        values = [error.measures[name] for error in errors]
+        means[name] = _average([value for value in values if not math.isnan(value)])
+    return means
 
 
 def _average(values: Sequence[float]) -> float:
@@ -212,9 +210,10 @@ def _average(values: Sequence[float]) -> float:
 def read_distances(path: StrPath) -> Distance:
     """Read a matrix of distances between classes.
 
-    The file is CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true
-    class and its distances, 0 to 1, to these classes. A `ProblemsError` names the bad lines. The function returned
-    raises a `LeafidError` for a class that the file lacks.
+    The file is CSV in UTF-8. The first line has an empty cell (or a word) and the
+    classes; every other line has a true class and its distances, 0 to 1, to these
+    classes. A `ProblemsError` names the bad lines. The function returned raises a
+    `LeafidError` for a class that the file lacks.
     """
     lines = read_table(path)
     _, header = next(lines, (1, []))

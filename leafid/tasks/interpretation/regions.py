@@ -15,7 +15,10 @@ from leafid.segmentation.result import find_bounding_box
 
 
 class Box(NamedTuple):
-    """An upright rectangle in pixels; ``left, top`` is its corner nearest to the origin of the picture."""
+    """An upright rectangle in pixels.
+
+    ``left, top`` is its corner nearest to the origin of the picture.
+    """
 
     left: float
     top: float

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.held_out import HeldOutAnswers, held_out_scores
 from leafid.pictures.picture import Picture, Taxon
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")

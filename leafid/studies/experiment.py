@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,11 +19,6 @@ from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split, SplitProtocol
 from leafid.schema import parse_toml
-from leafid.scoring.held_out_runs import (
-    HeldOutTruth,
-    add_held_out_notes,
-    judge_folds,
-)
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
@@ -35,8 +30,13 @@ from leafid.scoring.score_table import (
     make_score_table,
 )
 from leafid.scoring.tables import Table
+from leafid.studies.cross_validation import FoldAnswers, cross_validate
+from leafid.studies.held_out_runs import (
+    add_held_out_notes,
+    judge_folds,
+    make_held_out_truth,
+)
 from leafid.textfiles import read_text
-from leafid.training.cross_validation import FoldAnswers, cross_validate
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,8 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     #: The experts to keep, all by default, and those to leave out.
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all experts.
+    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all
+    #: experts.
     keys: dict[str, Any] = {}
     expert_keys: dict[str, dict[str, Any]] = {}
     vary: Literal["experts"] | None = None
@@ -111,7 +112,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     )
     #: How many, or a file that has them; paths are relative to the TOML file.
     folds: Annotated[int, Meta(ge=2)] | str = 5
-    #: Answers of other systems, which become rows of the table; then folds have to be a file.
+    #: Answers of other systems, which become rows of the table; then folds have to be a
+    #: file.
     runs: tuple[ExternalRun, ...] = ()
     #: Acquisition types, by default those of a collection.
     types: tuple[AcquisitionType, ...] = ()
@@ -155,35 +157,30 @@ def list_experiments() -> list[str]:
 
 
 def read_experiment(name: str) -> Experiment:
-    """Read a shipped experiment, or a TOML file; a `LeafidError` says what is wrong with it."""
+    """Read a shipped experiment, or a TOML file.
+
+    A `LeafidError` says what is wrong with it.
+    """
     path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
     if not path.is_file():
         raise LeafidError(
             f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}"
         )
     experiment = parse_toml(read_text(path), Experiment, name)
-    folds = (
-        experiment.folds
-        if isinstance(experiment.folds, int)
-        else str(path.parent / experiment.folds)
-    )
-    runs = [
-        replace(run, files=tuple(str(path.parent / file) for file in run.files))
-        for run in experiment.runs
-    ]
+    folder = path.parent
+    runs = []
+    for run in experiment.runs:
+        files = tuple(str(folder / file) for file in run.files)
+        runs.append(replace(run, files=files))
+    folds = experiment.folds
+    if isinstance(folds, str):
+        folds = str(folder / folds)
     return replace(experiment, folds=folds, runs=tuple(runs))
 
 
-@dataclass(frozen=True)
-class GridCell:
-    """The answers of one recipe under one setting of a protocol."""
-
-    collection: str
-    type: str
-    #: The protocol's name, with the number of training pictures or plants of each species if it limits these.
-    protocol: str
-    recipe: str
-    answers: list[FoldAnswers] = field(default_factory=list)
+#: A collection, a type, a protocol (with its number of training pictures or plants of
+#: each species if it limits these), and a recipe.
+GridKey = tuple[str, str, str, str]
 
 
 def tabulate_experiment(
@@ -205,36 +202,37 @@ def tabulate_experiment(
     external: dict[str, list[Run]] = {}
     if experiment.runs:
         external = _read_external_runs(experiment, collections, splits.values())
-    cells: dict[tuple[str, str, str, str], GridCell] = {}
-    grid = [
-        (name, type_, protocol, recipe)
-        for name, pictures in collections.items()
-        for type_ in experiment.types
-        or [t for t in AcquisitionType if any(p.type == t for p in pictures)]
-        for protocol in experiment.make_protocols()
-        for recipe in experiment.make_recipes(type_).items()
-    ]
-    for number, (collection, type_, protocol, (name, recipe)) in enumerate(grid, 1):
+    answers: dict[GridKey, list[FoldAnswers]] = {}
+    grid = [*_list_grid(experiment, collections)]
+    for number, (collection, type_, protocol, name, recipe) in enumerate(grid, 1):
         if protocol.test_type:
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
-        held_out = cross_validate(
+        place = f"{number}/{len(grid)}"
+        for fold in cross_validate(
             collections[collection],
             {type_: recipe},
-            loader.with_step(f"{number}/{len(grid)} {name}, {type_}"),
+            loader.with_step(f"{place} {name}, {type_}"),
             splits[collection, protocol],
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
-        )
-        for answers in held_out:
-            setting = (
-                f"{protocol.name}, {answers.setting}"
-                if answers.setting
-                else protocol.name
-            )
+        ):
+            setting = ", ".join(filter(None, [protocol.name, fold.setting]))
             key = (collection, str(type_), setting, name)
-            cells.setdefault(key, GridCell(*key)).answers.append(answers)
-        note(f"{number}/{len(grid)} {collection}, {type_}, {protocol.name}, {name}")
-    return make_experiment_tables(list(cells.values()), options, external)
+            answers.setdefault(key, []).append(fold)
+        note(f"{place} {collection}, {type_}, {protocol.name}, {name}")
+    return make_experiment_tables(answers, options, external)
+
+
+def _list_grid(
+    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
+) -> Iterator[tuple[str, AcquisitionType, SplitProtocol, str, Recipe]]:
+    """List what is cross-validated: recipes by collections, types and protocols."""
+    for collection, pictures in collections.items():
+        present = {picture.type for picture in pictures}
+        types = experiment.types or [t for t in AcquisitionType if t in present]
+        for type_, protocol in product(types, experiment.make_protocols()):
+            for name, recipe in experiment.make_recipes(type_).items():
+                yield collection, type_, protocol, name, recipe
 
 
 def _read_external_runs(
@@ -242,78 +240,77 @@ def _read_external_runs(
     collections: Mapping[str, Sequence[Picture]],
     splits: Iterable[list[Split]],
 ) -> dict[str, list[Run]]:
-    """Read the runs of other systems by name, before hours of training: what is wrong with them is raised."""
+    """Read the runs of other systems by name.
+
+    What is wrong with them is raised before hours of training.
+    """
     if len(collections) > 1:
         raise LeafidError(
             f"runs: expected a single collection with runs, found {len(collections)}"
         )
     (pictures,) = collections.values()
-    types = experiment.types or {picture.type for picture in pictures if picture.type}
-    recipes = {name for type_ in types for name in experiment.make_recipes(type_)}
     (folds,) = splits
-    n_repeats = len({fold.seed for fold in folds})
+    types = experiment.types or {picture.type for picture in pictures if picture.type}
+    names = [*chain(*map(experiment.make_recipes, types))]
+    files = count_noun(len({fold.seed for fold in folds}), "file")
     indices = {index for fold in folds for index in fold.test.tolist()}
     tested = {pictures[i].name for i in indices if pictures[i].type in types}
     check_picture_names(pictures)
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
-        if system.name in recipes or system.name in runs:
+        if system.name in [*names, *runs]:
             raise LeafidError(
-                f"runs: expected names that differ, also from the recipes', found {system.name!r}"
+                "runs: expected names that differ, also from the recipes', found "
+                f"{system.name!r}"
             )
-        if len(system.files) != n_repeats:
-            expected = f"expected {count_noun(n_repeats, 'file')}, one for each repeat of the folds"
+        if count_noun(len(system.files), "file") != files:
             raise LeafidError(
-                f"runs: {expected}, found {len(system.files)} of {system.name}"
+                f"runs: expected {files}, one for each repeat of the folds, found "
+                f"{len(system.files)} of {system.name}"
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
-        for run in runs[system.name]:
-            if missing := len(tested - {*run.pictures}):
-                logger.warning(
-                    "%s: %d of %d pictures are missing and count 0",
-                    run.name,
-                    missing,
-                    len(tested),
-                )
+    _warn_of_missing(chain(*runs.values()), tested)
     return runs
 
 
+def _warn_of_missing(runs: Iterable[Run], tested: set[str]) -> None:
+    for run in runs:
+        if missing := len(tested - {*run.pictures}):
+            message = "%s: %d of %d pictures are missing and count 0"
+            logger.warning(message, run.name, missing, len(tested))
+
+
 def make_experiment_tables(
-    cells: Sequence[GridCell],
+    answers: Mapping[GridKey, Sequence[FoldAnswers]],
     options: ScoreOptions,
     external: Mapping[str, Sequence[Run]] | None = None,
 ) -> list[Table]:
-    """Tabulate the scores on each collection, type and setting of a protocol, and differences from the first recipe.
+    """Tabulate the scores on each collection, type and setting of a protocol.
 
-    Scores are means over the seeds. Left out are pictures whose species no recipe has training pictures of; where only
-    some have, the others are wrong. A `LeafidError` is raised where that leaves no picture.
+    A second table has the differences from the first recipe. Scores are means over the
+    seeds. Pictures are left out whose species no recipe has training pictures of; where
+    only some have, the others are wrong. A `LeafidError` is raised where that leaves no
+    picture. `external` has runs of other systems, one for each seed.
     """
-    keys = {(cell.collection, cell.type, cell.protocol): None for cell in cells}
-    # What all rows share is in the title.
-    varying = [
-        index for index in range(3) if len({key[index] for key in keys}) > 1
-    ] or [1]
-    shared = ", ".join(
-        value
-        for index, value in enumerate(next(iter(keys), ()))
-        if index not in varying
-    )
+    settings = group_by(answers, lambda key: key[:3])
+    varying = _find_varying(settings)
     groups = []
-    for key, block in group_by(
-        cells, lambda cell: (cell.collection, cell.type, cell.protocol)
-    ).items():
-        name = ", ".join(key[index] for index in varying)
-        group = _make_group(name, block, external or {})
-        groups += (
-            [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
-        )
+    for setting, keys in settings.items():
+        name = ", ".join(setting[i] for i in varying)
+        of_recipes = {key[3]: answers[key] for key in keys}
+        group = _make_group(name, of_recipes, external or {})
+        if any(repeat.is_known.any() for repeat in group.runs[0]):
+            groups.append(group)
     if not groups:
         raise LeafidError(
             "expected species with training pictures in a fold, found none"
         )
-    heading = ", ".join(("collection", "type", "protocol")[index] for index in varying)
-    title = f"Experiment: {shared}" if shared else "Experiment"
+    heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
+    # What all rows share is in the title.
+    setting = min(settings)
+    shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
+    title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
     tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
     if len(groups[0].runs) > 1:
@@ -321,34 +318,30 @@ def make_experiment_tables(
     return tables
 
 
+def _find_varying(settings: Iterable[Sequence[str]]) -> list[int]:
+    """Find which parts of settings vary, by their indices; the type if none does."""
+    parts = enumerate(zip(*settings, strict=True))
+    return [index for index, names in parts if len({*names}) > 1] or [1]
+
+
 def _make_group(
-    name: str, cells: Sequence[GridCell], external: Mapping[str, Sequence[Run]]
+    name: str,
+    answers: Mapping[str, Sequence[FoldAnswers]],
+    external: Mapping[str, Sequence[Run]],
 ) -> ScoredGroup:
-    truth = HeldOutTruth(
-        [
-            picture
-            for cell in cells
-            for fold in cell.answers
-            for picture in fold.held_out.pictures
-        ]
-    )
-    runs = [judge_folds(cell.recipe, cell.answers, truth) for cell in cells]
-    for system, of_repeats in external.items():
-        runs.append(
-            [
-                dataclasses.replace(judge_run(run, truth.truth), name=system)
-                for run in of_repeats
-            ]
-        )
-    known = [
-        np.any([run.is_known for run in repeat[: len(cells)]], axis=0)
-        for repeat in zip(*runs, strict=True)
+    """Judge the answers of each recipe, and the runs of other systems."""
+    truth, names = make_held_out_truth(chain(*answers.values()))
+    runs = [
+        judge_folds(recipe, folds, truth, names) for recipe, folds in answers.items()
     ]
-    scored = [
-        [
-            dataclasses.replace(run, is_known=is_known)
-            for run, is_known in zip(repeats, known, strict=True)
-        ]
-        for repeats in runs
-    ]
-    return ScoredGroup(name, scored, [np.arange(len(truth.truth))])
+    known = []
+    for repeat in zip(*runs, strict=True):
+        known.append(np.any([run.is_known for run in repeat], axis=0))
+    for system, repeats in external.items():
+        judged = [judge_run(run, truth) for run in repeats]
+        runs.append([dataclasses.replace(run, name=system) for run in judged])
+    scored = []
+    for of_run in runs:
+        pairs = zip(of_run, known, strict=True)
+        scored.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
+    return ScoredGroup(name, scored, [np.arange(len(truth))])

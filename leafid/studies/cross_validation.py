@@ -11,11 +11,11 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
-from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.sessions import pool_evidence_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split
@@ -23,14 +23,15 @@ from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
-#: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
+#: The share of the species that each fold holds out in an open world: 20 of 71.
 HELD_OUT_SPECIES_SHARE = 0.28
+#: The number of pictures without a leaf that each fold answers.
 N_TESTED_NON_LEAVES = 140
 
 
 @dataclass(frozen=True)
 class FoldAnswers:
-    """Answers to one fold's test pictures of one type."""
+    """Answers to one fold's test pictures of one type: scores of known species."""
 
     type: AcquisitionType
     seed: int
@@ -42,7 +43,7 @@ class FoldAnswers:
 
 @dataclass(frozen=True)
 class OpenWorldFold:
-    """Answers to one fold's test pictures of one type."""
+    """Answers to one fold's pictures of one type, also of what it can't know."""
 
     type: AcquisitionType
     seed: int
@@ -52,7 +53,8 @@ class OpenWorldFold:
     #: Answers to leaves of known and of unknown species.
     known: list[Answer]
     unknown: list[Answer]
-    #: Answers to pictures without a leaf, by kind (`leafid.features.non_leaves`), if the segmentation finds one there.
+    #: Answers to pictures without a leaf in which the segmentation finds something, by
+    #: kind (`leafid.features.non_leaves`).
     non_leaves: Mapping[str, list[Answer]]
 
 
@@ -65,30 +67,44 @@ def cross_validate(
     *,
     test_type: AcquisitionType | None = None,
 ) -> Iterator[FoldAnswers]:
-    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
+    """Identify the test pictures of splits with models of their training pictures.
 
-    Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
-    every split and type that has test and training pictures there.
+    Codebooks, classifiers, calibration and fusion are learned from each training part
+    alone.
 
-    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
-    and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of pictures of their own type.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled, and of any known type.
+    recipes : mapping of AcquisitionType to Recipe
+    loader : FeatureLoader
+    splits : iterable of Split
+    shared_codebooks : bool, default False
+        Learn the codebooks once, from all pictures without their labels: features are
+        then extracted, and kernel matrices computed, once instead of once a split.
+    test_type : AcquisitionType, optional
+        The recipes answer pictures of this type instead of their own.
+
+    Yields
+    ------
+    FoldAnswers
+        Of every split and type that has test and training pictures there.
     """
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
         training = [pictures[index] for index in split.training]
         test = [pictures[index] for index in split.test]
-        queries = {
-            type_: [picture for picture in test if picture.type == (test_type or type_)]
-            for type_ in recipes
-        }
+        queries = {type_: _select_type(test, test_type or type_) for type_ in recipes}
         tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
         for type_, identifier in _train_split(
             split, training, tested, loader, shared, learn_rejection=False
         ):
-            held_out = _identify(queries[type_], identifier, loader)
             yield FoldAnswers(
-                test_type or type_, split.seed, split.fold, held_out, split.setting
+                type=test_type or type_,
+                seed=split.seed,
+                fold=split.fold,
+                held_out=_identify(queries[type_], identifier, loader),
+                setting=split.setting,
             )
 
 
@@ -99,48 +115,56 @@ def cross_validate_open_world(
     splits: Iterable[Split],
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
-    """Train on each split without some random species; answer these, test pictures, and pictures without a leaf.
+    """Train on each split without some random species.
 
-    `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't learn to reject pictures, as there
-    are too few species, are left out.
+    The models answer these species, test pictures, and pictures without a leaf.
+    Identifiers that can't learn to reject pictures, as there are too few species, are
+    left out.
+
+    Parameters
+    ----------
+    pictures, recipes, loader, splits, shared_codebooks
+        As `cross_validate` takes them.
+
+    Yields
+    ------
+    OpenWorldFold
     """
-    names = sorted({str(picture.species) for picture in pictures})
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
-        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-        held_out = {
-            names[index]
-            for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]
-        }
-        training = [
-            pictures[index]
-            for index in split.training
-            if pictures[index].species not in held_out
-        ]
+        held_out = _hold_out_species(pictures, split)
+        training = [pictures[index] for index in split.training]
+        training = [p for p in training if p.species not in held_out]
         test = [pictures[index] for index in split.test]
-        unknown = [picture for picture in pictures if picture.species in held_out]
+        unknown = [p for p in pictures if p.species in held_out]
         for type_, identifier in _train_split(
             split, training, recipes, loader, shared, learn_rejection=True
         ):
             if identifier.rejection is None:
                 continue
             model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
-            known = [
-                picture for picture in test if picture.species in identifier.species
-            ]
-            non_leaves: dict[str, list[Answer]] = {}
-            for kind, features in load_non_leaves(
-                identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS
-            ):
-                answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
-                non_leaves.setdefault(kind, []).append(answer)
-            judged, others = (
-                _answer([p for p in queries if p.type == type_], model, loader)
-                for queries in (known, unknown)
-            )
+            known = [p for p in test if p.species in identifier.species]
             yield OpenWorldFold(
-                type_, split.seed, split.fold, split.setting, judged, others, non_leaves
+                type=type_,
+                seed=split.seed,
+                fold=split.fold,
+                setting=split.setting,
+                non_leaves=_answer_non_leaves(test, model, loader),
+                known=_answer(_select_type(known, type_), model, loader),
+                unknown=_answer(_select_type(unknown, type_), model, loader),
             )
+
+
+def _select_type(pictures: Sequence[Picture], type_: AcquisitionType) -> list[Picture]:
+    return [picture for picture in pictures if picture.type == type_]
+
+
+def _hold_out_species(pictures: Sequence[Picture], split: Split) -> set[str]:
+    """Draw the species that a split holds out of training."""
+    names = sorted({str(picture.species) for picture in pictures})
+    order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+    n_held_out = round(HELD_OUT_SPECIES_SHARE * len(names))
+    return {names[index] for index in order[:n_held_out]}
 
 
 def _share_training_sets(
@@ -192,7 +216,10 @@ def _train_split(
 def _identify(
     queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
 ) -> HeldOutAnswers:
-    """Identify pictures, but for those that can't be read; their features are not kept."""
+    """Identify pictures, but for those that can't be read.
+
+    Their features are not kept.
+    """
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(identifier.species)))]
     with closing(loader.stream(queries, identifier.extractor)) as stream:
@@ -206,6 +233,19 @@ def _identify(
     return HeldOutAnswers(
         pictures, np.concatenate(probabilities), identifier.species, is_known
     )
+
+
+def _answer_non_leaves(
+    pictures: Sequence[Picture], model: TypeModel, loader: FeatureLoader
+) -> dict[str, list[Answer]]:
+    """Answer pictures without a leaf that are made of pictures, by kind."""
+    answers: dict[str, list[Answer]] = {}
+    for kind, features in load_non_leaves(
+        model.identifier, pictures, loader, N_TESTED_NON_LEAVES, ALL_KINDS
+    ):
+        answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
+        answers.setdefault(kind, []).append(answer)
+    return answers
 
 
 def _answer(
@@ -225,7 +265,8 @@ def _answer(
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
-    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    Sessions are made of the pictures of all folds and types with the same seed and
+    setting.
     """
     shared = []
     for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():

@@ -2,7 +2,7 @@ import pytest
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import SplitProtocol
-from leafid.training.cross_validation import cross_validate
+from leafid.studies.cross_validation import cross_validate
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 

@@ -11,7 +11,7 @@ from leafid.metrics.averages import (
     accuracy_score,
     average_by_group,
     average_score,
-    encode,
+    to_indices,
     top_k_scores,
 )
 from leafid.pictures.picture import Picture
@@ -76,7 +76,7 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
         ),
         "top1": accuracy_score(is_first),
         "top5": accuracy_score(top_k_scores(rank, 5)),
-        "per_plant": accuracy_score(average_by_group(is_first, encode(plants))),
+        "per_plant": accuracy_score(average_by_group(is_first, to_indices(plants))),
     }
     return scores | counts
 

@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from leafid.features.recipe import load_recipe
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.reading import read_collection
-from leafid.scoring.experiment import (
-    GridCell,
+from leafid.scoring.metrics import find_metrics
+from leafid.scoring.score_table import ScoreOptions
+from leafid.studies.cross_validation import FoldAnswers
+from leafid.studies.experiment import (
     list_experiments,
     make_experiment_tables,
     read_experiment,
 )
-from leafid.scoring.metrics import find_metrics
-from leafid.scoring.score_table import ScoreOptions
-from leafid.training.cross_validation import FoldAnswers
 
 EXPERIMENT = """
 seeds = [0, 1]
@@ -201,12 +200,10 @@ def test_what_no_recipe_knows_is_left_out():
         return FoldAnswers(AcquisitionType.SCAN, 0, 0, held_out)
 
     right = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
-    cells = [
-        GridCell("x", "scan", "folds", "a", [answer(right, [True, True, False])]),
-        GridCell(
-            "x", "scan", "folds", "b", [answer([[1.0, 0.0]] * 3, [True, False, False])]
-        ),
-    ]
+    cells = {
+        ("x", "scan", "folds", "a"): [answer(right, [True, True, False])],
+        ("x", "scan", "folds", "b"): [answer([[1.0, 0.0]] * 3, [True, False, False])],
+    }
     table, differences = make_experiment_tables(
         cells, ScoreOptions(find_metrics(["top-1"]))
     )

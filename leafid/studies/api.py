@@ -10,11 +10,11 @@ from leafid.files import StrPath
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.splits import SplitProtocol
 from leafid.scoring.evaluation import Records, make_options
-from leafid.scoring.experiment import read_experiment, tabulate_experiment
-from leafid.scoring.held_out_runs import make_cross_validation_table
 from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.score_table import Intervals
-from leafid.training.cross_validation import cross_validate
+from leafid.studies.cross_validation import cross_validate
+from leafid.studies.experiment import read_experiment, tabulate_experiment
+from leafid.studies.held_out_runs import make_cross_validation_table
 
 
 def crossval(
@@ -34,9 +34,10 @@ def crossval(
 ) -> Records:
     """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
 
-    `folds` is their number or a table of them, `repeats` the number of seeds; `shared_codebooks` learns codebooks once,
-    from all pictures without their labels, which is much faster. `metrics`, `intervals` and what is returned are those
-    of `leafid.evaluate`, the other parameters those of `leafid.train`.
+    `folds` is their number or a table of them, `repeats` the number of seeds;
+    `shared_codebooks` learns codebooks once, from all pictures without their labels,
+    which is much faster. `metrics`, `intervals` and what is returned are those of
+    `leafid.evaluate`, the other parameters those of `leafid.train`.
     """
     options = make_options(metrics, intervals)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
@@ -68,7 +69,8 @@ def experiment(
 ) -> Records:
     """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
 
-    `differences` of what is returned are those from the first recipe. The parameters are those of `crossval`.
+    `differences` of what is returned are those from the first recipe. The parameters
+    are those of `crossval`.
     """
     if not collections:
         raise InputError("collections: expected at least one, found none")

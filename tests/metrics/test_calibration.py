@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.scoring.confidence import expected_calibration_error
+from leafid.metrics.confidence import expected_calibration_error
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 
