@@ -183,7 +183,9 @@ def _lower_operating_point(
     new = np.quantile(acceptance_score(*assessed), np.linspace(0, 1, len(old)))
     return replace(
         identifier,
-        rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)),
+        rejection=msgspec.structs.replace(
+            identifier.rejection, quantiles=np.minimum(old, new)
+        ),
     )
 
 

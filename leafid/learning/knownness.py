@@ -1,0 +1,172 @@
+"""The probability that a leaf is of a known species: a logistic regression on how the scores of experts look.
+
+For a leaf of a known species, one score stands out in each expert, and the experts agree. Examples are leaves that were
+held out: scored by classifiers that didn't see their plants, they are of a known species; by classifiers that didn't
+see their species, of an unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from leafid.learning.folds import Folds
+from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
+
+_PENALTY = 10.0
+# Numbers of values that evidence has of the fused answer, of each expert, and of all
+# experts together.
+_N_FUSED = 4
+_N_PER_EXPERT = 5
+_N_COMMON = 2
+# The smallest probability, and complement of one, whose logarithm is taken.
+_FLOOR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLeaves:
+    """Leaves, with their scores by classifiers that have not seen them."""
+
+    #: int (n,): their species, as columns of the scores.
+    labels: np.ndarray
+    #: (n,): their plants.
+    plants: np.ndarray
+    #: float (n,): sample weights.
+    weights: np.ndarray
+    #: float (n,): confidence of the segmentation.
+    confidence: np.ndarray
+    #: bool (n,): whether the picture is a jittered copy.
+    is_jittered: np.ndarray
+    #: float (n,) for each expert: its trust in the pictures.
+    trust: Sequence[np.ndarray]
+    #: float (n, n_species) for each expert, -inf for species that it has not seen.
+    scores: Folds[Sequence[np.ndarray]]
+
+    @property
+    def sees_species(self) -> Folds[np.ndarray]:
+        """Whether the classifiers saw another plant of the leaf's species, bool (n,)."""
+        rows = np.arange(len(self.labels))
+        return Folds(*(np.isfinite(of[0][rows, self.labels]) for of in self.scores))
+
+
+class Knownness(NamedTuple):
+    """A fitted regression."""
+
+    #: float32 (n_evidence + 1,): for `predict_knownness`.
+    coefficients: np.ndarray
+    #: float64 (n,): probabilities of the leaves as examples of known species.
+    known: np.ndarray
+    #: float64 (n,): their probabilities as examples of unknown species.
+    unknown: np.ndarray
+    #: By how much the logit of a leaf of a known species is higher on average if the
+    #: classifiers have seen all other plants.
+    gain: float
+
+
+def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
+    """Learn to distinguish leaves of known species from others.
+
+    A leaf counts among the known only if the classifiers that didn't see its plant saw another one of its species.
+
+    Parameters
+    ----------
+    leaves : HeldOutLeaves
+    weights : ndarray of float, (n_experts,)
+        The weights of the fusion.
+    """
+    evidence = Folds(
+        *(
+            compute_evidence(scores, leaves.trust, weights, leaves.confidence)
+            for scores in leaves.scores
+        )
+    )
+    sees_species = leaves.sees_species
+    n_leaves = len(leaves.labels)
+    examples = Examples(
+        np.concatenate([evidence.without_plant, evidence.without_species]),
+        np.arange(2 * n_leaves) < n_leaves,
+        np.append(leaves.weights * sees_species.without_plant, leaves.weights),
+        np.tile(leaves.plants, 2),
+    )
+    coefficients, probabilities = fit_calibrated(examples, _PENALTY)
+    comparable = sees_species.without_plant & sees_species.without_more_plants
+    changes = evidence.without_plant - evidence.without_more_plants
+    total = max(leaves.weights[comparable].sum(), 1e-12)
+    mean_change = leaves.weights[comparable] @ changes[comparable] / total
+    known, unknown = np.split(probabilities, 2)
+    gain = float(np.sum(mean_change * coefficients[:-1]))
+    # What evidence loses is noise.
+    return Knownness(coefficients, known, unknown, max(0.0, gain))
+
+
+def predict_knownness(evidence: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Give the probability that leaves are of known species, float64 (n,), by their `compute_evidence`.
+
+    It holds where leaves of known and of unknown species are equally frequent.
+    """
+    return predict_logistic(evidence, coefficients)
+
+
+def count_evidence(n_experts: int) -> int:
+    """Count the values that `compute_evidence` gives for a picture."""
+    return _N_FUSED + _N_PER_EXPERT * n_experts + _N_COMMON
+
+
+def compute_evidence(
+    scores: Sequence[np.ndarray],
+    trust: Sequence[np.ndarray],
+    weights: np.ndarray,
+    confidence: np.ndarray,
+) -> np.ndarray:
+    """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
+
+    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two species at least; `confidence`, float
+    (n,), is that of the segmentation.
+
+    The values are, of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and
+    margin of the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused
+    answer's species, above the mean and relative to its best; the standard deviation. Then the number of experts that
+    agree with the fused answer, and the confidence.
+    """
+    possible = np.isfinite(scores[0])
+    finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]
+    total = sum(
+        values * (weight * trusted)[:, None]
+        for values, trusted, weight in zip(finite, trust, weights, strict=True)
+    )
+    total = np.where(possible, total, -np.inf)
+    best = total.argmax(axis=1)
+    rows = np.arange(len(best))
+    ranked = -np.partition(-total, 1, axis=1)
+    probabilities = np.exp(total - ranked[:, :1])
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    highest = probabilities[rows, best]
+    logarithms = np.log(np.maximum(probabilities, 1e-300))
+    evidence = [
+        np.log(np.maximum(highest, _FLOOR)),
+        np.log(np.maximum(1 - highest, _FLOOR)),
+        -(probabilities * logarithms).sum(axis=1),
+        ranked[:, 0] - ranked[:, 1],
+    ]
+    counts = possible.sum(axis=1)
+    agreement = np.zeros(len(best))
+    for values in finite:
+        mean = values.sum(axis=1) / counts
+        deviation = np.sqrt(
+            (np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts
+        )
+        masked = np.where(possible, values, -np.inf)
+        first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
+        chosen = masked[rows, best]
+        evidence += [
+            first - mean,
+            first - second,
+            chosen - mean,
+            chosen - first,
+            deviation,
+        ]
+        agreement += masked.argmax(axis=1) == best
+    return np.column_stack([*evidence, agreement, confidence])
