@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.learning.folds import Folds
+from leafid.learning.fusion import normalise, sum_scores
 from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
 
 _PENALTY = 10.0
@@ -131,42 +132,36 @@ def compute_evidence(
     answer's species, above the mean and relative to its best; the standard deviation. Then the number of experts that
     agree with the fused answer, and the confidence.
     """
-    possible = np.isfinite(scores[0])
-    finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]
-    total = sum(
-        values * (weight * trusted)[:, None]
-        for values, trusted, weight in zip(finite, trust, weights, strict=True)
-    )
-    total = np.where(possible, total, -np.inf)
+    total = sum_scores(scores, trust, weights)
+    rows = np.arange(len(total))
     best = total.argmax(axis=1)
-    rows = np.arange(len(best))
-    ranked = -np.partition(-total, 1, axis=1)
-    probabilities = np.exp(total - ranked[:, :1])
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    first, second = _take_two_highest(total)
+    probabilities = normalise(total)
     highest = probabilities[rows, best]
     logarithms = np.log(np.maximum(probabilities, 1e-300))
     evidence = [
         np.log(np.maximum(highest, _FLOOR)),
         np.log(np.maximum(1 - highest, _FLOOR)),
         -(probabilities * logarithms).sum(axis=1),
-        ranked[:, 0] - ranked[:, 1],
+        first - second,
     ]
-    counts = possible.sum(axis=1)
-    agreement = np.zeros(len(best))
-    for values in finite:
-        mean = values.sum(axis=1) / counts
-        deviation = np.sqrt(
-            (np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts
-        )
-        masked = np.where(possible, values, -np.inf)
-        first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
-        chosen = masked[rows, best]
+    agreement = np.zeros(len(total))
+    for values in scores:
+        possible = np.where(np.isfinite(values), values, np.nan).astype(np.float64)
+        mean = np.nanmean(possible, axis=1)
+        first, second = _take_two_highest(values)
+        of_best = values[rows, best]
         evidence += [
             first - mean,
             first - second,
-            chosen - mean,
-            chosen - first,
-            deviation,
+            of_best - mean,
+            of_best - first,
+            np.nanstd(possible, axis=1),
         ]
-        agreement += masked.argmax(axis=1) == best
+        agreement += values.argmax(axis=1) == best
     return np.column_stack([*evidence, agreement, confidence])
+
+
+def _take_two_highest(scores: np.ndarray) -> np.ndarray:
+    """Take the highest and the next score of each row: float64 (2, n)."""
+    return -np.partition(-scores.astype(np.float64), 1, axis=1)[:, :2].T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,13 +56,14 @@ def fit_logistic(
     rows: np.ndarray, is_positive: np.ndarray, weights: np.ndarray, penalty: float
 ) -> np.ndarray:
     """Fit a logistic regression: coefficients and intercept, float64 (n_columns + 1,)."""
+    regression = _make_regression(penalty).fit(rows, is_positive, weights)
+    return np.append(regression.coef_, regression.intercept_)
+
+
+def _make_regression(penalty: float) -> Any:
     from sklearn.linear_model import LogisticRegression  # takes a second to import
 
-    regression = LogisticRegression(
-        C=1 / penalty, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS
-    )
-    regression.fit(rows, is_positive, weights)
-    return np.append(regression.coef_, regression.intercept_)
+    return LogisticRegression(C=1 / penalty, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
 
 
 def fit_calibrated(
@@ -86,6 +87,8 @@ def fit_calibrated(
     probabilities : ndarray of float64, (n,)
         Those of the examples, each without its group.
     """
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
     from leafid.learning.rows import make_rows
 
     rows = make_rows(examples.rows, standardise=True)
@@ -94,18 +97,14 @@ def fit_calibrated(
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
     final = fit_logistic(values, is_positive, weights, penalty)
-    folds = _assign_folds(examples)
-    logits = np.empty(len(folds))
-    for fold in np.unique(folds):
-        is_held_out = folds == fold
-        training = np.flatnonzero(~is_held_out)
-        without = final
-        # Without all groups of a class there is nothing to learn.
-        if len(np.unique(is_positive[training])) == 2:
-            without = fit_logistic(
-                values[training], is_positive[training], weights[training], penalty
-            )
-        logits[is_held_out] = values[is_held_out] @ without[:-1] + without[-1]
+    logits = cross_val_predict(
+        _make_regression(penalty),
+        values,
+        is_positive,
+        cv=PredefinedSplit(_assign_folds(examples)),
+        method="decision_function",
+        params={"sample_weight": weights},
+    ).astype(np.float64)
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )
@@ -131,6 +130,9 @@ def _assign_folds(examples: Examples) -> np.ndarray:
         names, groups = np.unique(
             np.asarray(examples.groups)[of_class], return_inverse=True
         )
-        order = np.random.default_rng(0).permutation(len(names))
+        if len(names) == 1:
+            # Without its only group, there would be no example of the class.
+            groups = np.arange(len(groups))
+        order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
         folds[of_class] = order[groups] % _N_FOLDS
     return folds
