@@ -42,11 +42,15 @@ _BLUR, _LEAST_BLUR, _NOISE, _QUALITY = (0.0, 1.5), 0.3, (0.0, 4.0), (25, 95)
 _MAX_COMPOSITED_SIDE = 640
 
 
+#: What a picture is made into.
+AugmentationKind = Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
+
+
 @dataclass(frozen=True, slots=True)
 class Augmentation:
     """A picture made from a picture, which takes its place: the first, second, … of its kind."""
 
-    kind: Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
+    kind: AugmentationKind
     number: int
 
     def make_feature_key(self) -> str:

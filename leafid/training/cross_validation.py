@@ -1,6 +1,6 @@
 """Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +23,15 @@ from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
-#: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
+#: Share of the species that each fold of an open world holds out: 20 of 71.
 HELD_OUT_SPECIES_SHARE = 0.28
+#: Number of pictures without a leaf that are tested in each fold of an open world.
 N_TESTED_NON_LEAVES = 140
 
 
 @dataclass(frozen=True)
 class FoldAnswers:
-    """Answers to one fold's test pictures of one type."""
+    """Answers to the test pictures of a fold and type."""
 
     type: AcquisitionType
     seed: int
@@ -42,7 +43,7 @@ class FoldAnswers:
 
 @dataclass(frozen=True)
 class OpenWorldFold:
-    """Answers to one fold's test pictures of one type."""
+    """Answers in an open world to the test pictures of a fold and type."""
 
     type: AcquisitionType
     seed: int
@@ -52,7 +53,8 @@ class OpenWorldFold:
     #: Answers to leaves of known and of unknown species.
     known: list[Answer]
     unknown: list[Answer]
-    #: Answers to pictures without a leaf, by kind (`leafid.features.non_leaves`), if the segmentation finds one there.
+    #: By kind (`leafid.features.non_leaves`), answers to pictures without a leaf in
+    #: which the segmentation finds one.
     non_leaves: Mapping[str, list[Answer]]
 
 
@@ -74,21 +76,20 @@ def cross_validate(
     and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
     type instead of pictures of their own type.
     """
-    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    trainer = _SplitTrainer(pictures, recipes, loader, shared_codebooks)
     for split in splits:
+        queries = group_by(split.test, lambda index: pictures[index].type)
+        asked = {type_: test_type or type_ for type_ in recipes}
+        tested = {type_: r for type_, r in recipes.items() if asked[type_] in queries}
         training = [pictures[index] for index in split.training]
-        test = [pictures[index] for index in split.test]
-        queries = {
-            type_: [picture for picture in test if picture.type == (test_type or type_)]
-            for type_ in recipes
-        }
-        tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
-        for type_, identifier in _train_split(
-            split, training, tested, loader, shared, learn_rejection=False
-        ):
-            held_out = _identify(queries[type_], identifier, loader)
+        for type_, identifier in trainer.train(split, training, tested):
+            of_type = [pictures[index] for index in queries[asked[type_]]]
             yield FoldAnswers(
-                test_type or type_, split.seed, split.fold, held_out, split.setting
+                type=asked[type_],
+                seed=split.seed,
+                fold=split.fold,
+                setting=split.setting,
+                held_out=_identify(of_type, identifier, loader),
             )
 
 
@@ -104,89 +105,90 @@ def cross_validate_open_world(
     `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't learn to reject pictures, as there
     are too few species, are left out.
     """
-    names = sorted({str(picture.species) for picture in pictures})
-    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    trainer = _SplitTrainer(
+        pictures, recipes, loader, shared_codebooks, learn_rejection=True
+    )
     for split in splits:
-        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-        held_out = {
-            names[index]
-            for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]
-        }
-        training = [
-            pictures[index]
-            for index in split.training
-            if pictures[index].species not in held_out
-        ]
+        held_out = _hold_out_species(pictures, split)
+        training = [pictures[index] for index in split.training]
+        training = [p for p in training if p.species not in held_out]
         test = [pictures[index] for index in split.test]
         unknown = [picture for picture in pictures if picture.species in held_out]
-        for type_, identifier in _train_split(
-            split, training, recipes, loader, shared, learn_rejection=True
-        ):
+        for type_, identifier in trainer.train(split, training, recipes):
             if identifier.rejection is None:
                 continue
             model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
-            known = [
-                picture for picture in test if picture.species in identifier.species
-            ]
-            non_leaves: dict[str, list[Answer]] = {}
-            for kind, features in load_non_leaves(
-                identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS
-            ):
-                answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
-                non_leaves.setdefault(kind, []).append(answer)
-            judged, others = (
-                _answer([p for p in queries if p.type == type_], model, loader)
-                for queries in (known, unknown)
-            )
             yield OpenWorldFold(
-                type_, split.seed, split.fold, split.setting, judged, others, non_leaves
+                type=type_,
+                seed=split.seed,
+                fold=split.fold,
+                setting=split.setting,
+                known=_answer(test, identifier.species, model, loader),
+                unknown=_answer(unknown, held_out, model, loader),
+                non_leaves=_answer_non_leaves(test, model, loader),
             )
 
 
-def _share_training_sets(
-    pictures: Sequence[Picture],
-    recipes: Mapping[AcquisitionType, Recipe],
-    loader: FeatureLoader,
-) -> dict[AcquisitionType, TrainingSet]:
-    """Make the training sets of all pictures, which compute their kernel matrices once for the fits of all splits."""
-    shared: dict[AcquisitionType, TrainingSet] = {}
-    for types in group_by_training(recipes):
-        training_set = build_training_set(
-            pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0
-        )
-        shared |= dict.fromkeys(types, replace(training_set, rows={}))
-    return shared
+def _hold_out_species(pictures: Sequence[Picture], split: Split) -> set[str]:
+    """Choose the species that a split holds out in an open world, at random."""
+    names = sorted({str(picture.species) for picture in pictures})
+    order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+    number = round(HELD_OUT_SPECIES_SHARE * len(names))
+    return {names[index] for index in order[:number]}
 
 
-def _train_split(
-    split: Split,
-    training: Sequence[Picture],
-    recipes: Mapping[AcquisitionType, Recipe],
-    loader: FeatureLoader,
-    shared: Mapping[AcquisitionType, TrainingSet],
-    *,
-    learn_rejection: bool,
-) -> Iterator[tuple[AcquisitionType, Identifier]]:
-    """Train an identifier for each of the recipes that has training pictures of its type."""
-    present = {picture.type for picture in training}
-    for types in group_by_training(
-        {type_: recipe for type_, recipe in recipes.items() if type_ in present}
-    ):
-        step = loader.with_step(
-            f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
-        )
-        training_set = shared.get(types[0]) or build_training_set(
-            training, recipes[types[0]], step, split.seed
-        )
-        trained = train_identifiers(
-            training_set,
-            types,
-            training,
-            step,
-            split.seed,
-            learn_rejection=learn_rejection,
-        )
-        yield from ((type_, identifier) for type_, (identifier, _) in trained.items())
+class _SplitTrainer:
+    """Trains identifiers on the training parts of splits.
+
+    With shared codebooks, the training sets of all pictures are made first, which compute their kernel matrices once
+    for the fits of all splits.
+    """
+
+    def __init__(
+        self,
+        pictures: Sequence[Picture],
+        recipes: Mapping[AcquisitionType, Recipe],
+        loader: FeatureLoader,
+        shared_codebooks: bool,
+        *,
+        learn_rejection: bool = False,
+    ) -> None:
+        self._loader = loader
+        self._learn_rejection = learn_rejection
+        self._shared: dict[AcquisitionType, TrainingSet] = {}
+        if shared_codebooks:
+            for types in group_by_training(recipes):
+                step = loader.with_step(", ".join(types))
+                training_set = build_training_set(pictures, recipes[types[0]], step, 0)
+                training_set = replace(training_set, rows={})
+                self._shared |= dict.fromkeys(types, training_set)
+
+    def train(
+        self,
+        split: Split,
+        pictures: Sequence[Picture],
+        recipes: Mapping[AcquisitionType, Recipe],
+    ) -> Iterator[tuple[AcquisitionType, Identifier]]:
+        """Train an identifier for each of some recipes that has training pictures of its type."""
+        present = {picture.type for picture in pictures}
+        trainable = {type_: r for type_, r in recipes.items() if type_ in present}
+        for types in group_by_training(trainable):
+            step = self._loader.with_step(
+                f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
+            )
+            training_set = self._shared.get(types[0]) or build_training_set(
+                pictures, recipes[types[0]], step, split.seed
+            )
+            trained = train_identifiers(
+                training_set=training_set,
+                types=types,
+                pictures=pictures,
+                loader=step,
+                seed=split.seed,
+                learn_rejection=self._learn_rejection,
+            )
+            for type_, (identifier, _) in trained.items():
+                yield type_, identifier
 
 
 def _identify(
@@ -209,17 +211,37 @@ def _identify(
 
 
 def _answer(
-    queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader
+    pictures: Sequence[Picture],
+    species: Collection[str],
+    model: TypeModel,
+    loader: FeatureLoader,
 ) -> list[Answer]:
-    """Answer the pictures that can be read."""
-    loaded = zip(
-        queries, loader.stream(queries, model.identifier.extractor), strict=True
-    )
-    return [
-        model.answer(picture, features, REJECTED_SHARE, {})
-        for picture, features in loaded
-        if features is not None
+    """Answer the readable pictures of some species and the model's type."""
+    identifier = model.identifier
+    queries = [
+        picture
+        for picture in pictures
+        if picture.type == identifier.type and picture.species in species
     ]
+    stream = loader.stream(queries, identifier.extractor)
+    answers = []
+    for picture, features in zip(queries, stream, strict=True):
+        if features is not None:
+            answers.append(model.answer(picture, features, REJECTED_SHARE, {}))
+    return answers
+
+
+def _answer_non_leaves(
+    pictures: Sequence[Picture], model: TypeModel, loader: FeatureLoader
+) -> dict[str, list[Answer]]:
+    """Answer pictures without a leaf, by kind, to which pictures lend their background."""
+    answers: dict[str, list[Answer]] = {}
+    for kind, features in load_non_leaves(
+        model.identifier, pictures, loader, number=N_TESTED_NON_LEAVES, kinds=ALL_KINDS
+    ):
+        answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
+        answers.setdefault(kind, []).append(answer)
+    return answers
 
 
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
@@ -227,11 +249,10 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
 
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
-    shared = []
-    for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():
+    by_split = group_by(answers, lambda fold: (fold.seed, fold.setting))
+    pooled = []
+    for folds in by_split.values():
         held_out = pool_evidence_held_out([fold.held_out for fold in folds])
-        shared += [
-            replace(fold, held_out=pooled)
-            for fold, pooled in zip(folds, held_out, strict=True)
-        ]
-    return shared
+        for fold, of_fold in zip(folds, held_out, strict=True):
+            pooled.append(replace(fold, held_out=of_fold))
+    return pooled

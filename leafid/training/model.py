@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,8 @@ from leafid.training.training_set import build_training_set
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
-_RECOGNISER_C, _RECOGNISER_ITERATIONS = 1e3, 200
+_RECOGNISER_C = 1e3
+_RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
 _log = logging.getLogger(__name__)
 
@@ -60,30 +62,37 @@ def train(
                 "all pictures are of one species; it will be the answer to every %s",
                 " or ".join(types),
             )
-    used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
+    training_types = [recipe.training_types for recipe in recipes.values()]
+    used = set(chain(*training_types))
+    pictures = [picture for picture in pictures if picture.type in used]
     # A picture whose altered copies can't be described is learned from nevertheless.
-    readable = [p for p in pictures if p.file in learned and p.type in used]
-    warn_of_lost_species([p for p in pictures if p.type in used], readable)
-    served = [picture for picture in readable if picture.type in recipes]
-    sample = [
-        served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)
-    ]
-    recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)
+    readable = [picture for picture in pictures if picture.file in learned]
+    warn_of_lost_species(pictures, readable)
+    recogniser = _train_recogniser_on_sample(
+        [picture for picture in readable if picture.type in recipes], loader, seed
+    )
     held_out = {type_: trained[type_][1] for type_ in recipes}
     species = describe_species(
         readable, held_out, loader.with_step("traits"), thumbnails=thumbnails
     )
     taxa = {name: info.taxon for name, info in species.items()}
-    models = {
-        type_: TypeModel(
-            trained[type_][0],
-            held_out_scores([answers]),
-            fit_plant_exponent(answers, seed),
-            fit_thresholds(answers, taxa),
+    models = {}
+    for type_, answers in held_out.items():
+        models[type_] = TypeModel(
+            identifier=trained[type_][0],
+            scores=held_out_scores([answers]),
+            plant_exponent=fit_plant_exponent(answers, seed),
+            thresholds=fit_thresholds(answers, taxa),
         )
-        for type_, answers in held_out.items()
-    }
     return Model(models, species, recogniser, compute_fingerprint(readable))
+
+
+def _train_recogniser_on_sample(
+    pictures: Sequence[Picture], loader: FeatureLoader, seed: int
+) -> TypeRecogniser:
+    indices = sample_by_plant(pictures, RECOGNISER_PICTURES, seed)
+    sample = [pictures[index] for index in indices]
+    return train_recogniser(sample, loader.with_step("acquisition types"), seed)
 
 
 def train_recogniser(
@@ -93,7 +102,6 @@ def train_recogniser(
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as well.
     """
-    measured = list(zip(pictures, loader.load_type_features(pictures), strict=True))
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
@@ -104,35 +112,49 @@ def train_recogniser(
         TYPE_SIDE,
         measure_type_on_surface,
     )
-    n_readable = sum(row is not None for _, row in measured)
-    measured += zip(on_sheets, on_surfaces, strict=True)
-    readable, rows = zip(
-        *((picture, row) for picture, row in measured if row is not None), strict=True
-    )
+    table = [*loader.load_type_features(pictures), *on_surfaces]
+    readable: list[Picture] = []
+    rows: list[np.ndarray] = []
+    is_original: list[bool] = []
+    for index, picture in enumerate([*pictures, *on_sheets]):
+        row = table[index]
+        if row is not None:
+            readable.append(picture)
+            rows.append(row)
+            is_original.append(index < len(pictures))
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    table = np.stack(rows)
-    n_plants = len({picture.group for picture in readable})
-    correct: list[bool] = []
-    for test in (
-        split_by_plant(readable, min(_RECOGNISER_FOLDS, n_plants), seed)
-        if n_plants > 1
-        else []
-    ):
-        training = np.setdiff1d(np.arange(len(table)), test)
+    features = np.stack(rows)
+    is_correct = _recognise_held_out(features, readable, types, seed)
+    judged = is_correct[is_original]
+    recogniser = fit_type_recogniser(features, types)
+    if np.isnan(judged).all():
+        return recogniser
+    return replace(recogniser, accuracy=float(np.nanmean(judged)))
+
+
+def _recognise_held_out(
+    features: np.ndarray,
+    pictures: Sequence[Picture],
+    types: Sequence[AcquisitionType],
+    seed: int,
+) -> np.ndarray:
+    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN where all others are of a type."""
+    is_correct = np.full(len(pictures), np.nan)
+    n_plants = len({picture.group for picture in pictures})
+    if n_plants < 2:
+        return is_correct
+    for test in split_by_plant(pictures, min(_RECOGNISER_FOLDS, n_plants), seed):
+        training = np.setdiff1d(np.arange(len(pictures)), test)
         training_types = [types[index] for index in training]
-        if len(set(training_types)) > 1:
-            recogniser = fit_type_recogniser(table[training], training_types)
-            correct += [
-                recogniser.recognise(table[index])[0] is types[index]
-                for index in test
-                if index < n_readable
-            ]
-    return replace(
-        fit_type_recogniser(table, types),
-        accuracy=float(np.mean(correct)) if correct else None,
-    )
+        if len(set(training_types)) < 2:
+            continue
+        recogniser = fit_type_recogniser(features[training], training_types)
+        for index in test:
+            recognised, _ = recogniser.recognise(features[index])
+            is_correct[index] = recognised is types[index]
+    return is_correct
 
 
 def fit_type_recogniser(

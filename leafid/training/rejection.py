@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -142,7 +143,6 @@ def load_non_leaves(
             sources[position :: len(names)], identifier.extractor, augmentations
         )
         with closing(stream):
-            for views in stream:
-                for features in views or []:
-                    if features.confidence > 0:
-                        yield kind, features
+            for features in chain.from_iterable(filter(None, stream)):
+                if features.confidence > 0:
+                    yield kind, features
