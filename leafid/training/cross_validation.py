@@ -81,8 +81,7 @@ def cross_validate(
         queries = group_by(split.test, lambda index: pictures[index].type)
         asked = {type_: test_type or type_ for type_ in recipes}
         tested = {type_: r for type_, r in recipes.items() if asked[type_] in queries}
-        training = [pictures[index] for index in split.training]
-        for type_, identifier in trainer.train(split, training, tested):
+        for type_, identifier in trainer.train(split, tested):
             of_type = [pictures[index] for index in queries[asked[type_]]]
             yield FoldAnswers(
                 type=asked[type_],
@@ -110,11 +109,9 @@ def cross_validate_open_world(
     )
     for split in splits:
         held_out = _hold_out_species(pictures, split)
-        training = [pictures[index] for index in split.training]
-        training = [p for p in training if p.species not in held_out]
         test = [pictures[index] for index in split.test]
         unknown = [picture for picture in pictures if picture.species in held_out]
-        for type_, identifier in trainer.train(split, training, recipes):
+        for type_, identifier in trainer.train(split, recipes, held_out):
             if identifier.rejection is None:
                 continue
             model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
@@ -153,6 +150,7 @@ class _SplitTrainer:
         *,
         learn_rejection: bool = False,
     ) -> None:
+        self._pictures = pictures
         self._loader = loader
         self._learn_rejection = learn_rejection
         self._shared: dict[AcquisitionType, TrainingSet] = {}
@@ -166,10 +164,12 @@ class _SplitTrainer:
     def train(
         self,
         split: Split,
-        pictures: Sequence[Picture],
         recipes: Mapping[AcquisitionType, Recipe],
+        held_out_species: Collection[str] = (),
     ) -> Iterator[tuple[AcquisitionType, Identifier]]:
         """Train an identifier for each of some recipes that has training pictures of its type."""
+        training = [self._pictures[index] for index in split.training]
+        pictures = [p for p in training if p.species not in held_out_species]
         present = {picture.type for picture in pictures}
         trainable = {type_: r for type_, r in recipes.items() if type_ in present}
         for types in group_by_training(trainable):

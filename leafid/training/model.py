@@ -140,7 +140,7 @@ def _recognise_held_out(
     types: Sequence[AcquisitionType],
     seed: int,
 ) -> np.ndarray:
-    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN where all others are of a type."""
+    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN without two types to learn."""
     is_correct = np.full(len(pictures), np.nan)
     n_plants = len({picture.group for picture in pictures})
     if n_plants < 2:
