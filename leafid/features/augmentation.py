@@ -13,7 +13,7 @@ from leafid.features import compositing
 from leafid.features.compositing import make_image, point_to, project, relight
 from leafid.features.extractor import (
     PictureViews,
-    SegmentationTarget,
+    NeededParts,
     measure_type_features,
     segment_as_type,
 )
@@ -60,25 +60,24 @@ class Augmentation:
 
 
 @dataclass(eq=False)
-class SourcePicture:
+class AugmentedPicture:
     """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side, at most 640. `sought` is what the views show.
+    Composited photos have `longest_side` pixels on their longer side, at most 640. `needed_parts` are those that the views show.
     """
 
     image: Image
     acquisition_type: AcquisitionType
     longest_side: int
-    sought: SegmentationTarget = "petiole"
+    needed_parts: NeededParts = "petiole"
 
     @cached_property
     def _leaf(self) -> Segmentation:
         # What is made from a picture is made from its leaf, even where the views don't show it.
-        return segment_as_type(
-            self.image,
-            self.acquisition_type,
-            "leaf" if self.sought == "nothing" else self.sought,
-        )
+        parts = self.needed_parts
+        if parts == "nothing":
+            parts = "leaf"
+        return segment_as_type(self.image, self.acquisition_type, parts)
 
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
@@ -88,7 +87,7 @@ class SourcePicture:
         """
         image, acquisition_type = self.image, self.acquisition_type
         if augmentation is None:
-            if self.sought != "nothing":
+            if self.needed_parts != "nothing":
                 return PictureViews(image, self._leaf)
         elif augmentation.kind == "jitter":
             image = jitter_picture(
@@ -110,7 +109,7 @@ class SourcePicture:
                     acquisition_type,
                 )
         return PictureViews(
-            image, segment_as_type(image, acquisition_type, self.sought)
+            image, segment_as_type(image, acquisition_type, self.needed_parts)
         )
 
 

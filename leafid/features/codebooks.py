@@ -4,7 +4,7 @@ import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 import numpy as np
 from safetensors.numpy import load, save
@@ -14,7 +14,7 @@ from leafid.descriptors.local.grid import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features import extractor
-from leafid.features.extractor import PictureViews, SegmentationTarget
+from leafid.features.extractor import NeededParts, PictureViews
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -41,35 +41,26 @@ def learn_encoders(
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     encoders: dict[str, Encoder] = {}
     problems: dict[str, str] = {}
-    for types, names in group_by(
-        local, lambda name: local[name].codebook_types
-    ).items():
+    by_types = group_by(local, lambda name: local[name].codebook_types)
+    for types, names in by_types.items():
         # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
         # types show too few features, it learns from all.
-        for candidates in filter(
-            None, ([picture for picture in pictures if picture.type in types], pictures)
-        ):
+        of_types = [picture for picture in pictures if picture.type in types]
+        for candidates in filter(None, (of_types, pictures)):
             missing = {name: local[name] for name in names if name not in encoders}
-            chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-            learned, problems_now = _learn_from(chosen, missing, recipe, loader, seed)
-            encoders |= learned
-            problems |= problems_now
-    problems = {
-        name: problem for name, problem in problems.items() if name not in encoders
-    }
-    if _UNREADABLE in problems.values() or (
-        problems and len(problems) == len(recipe.experts)
-    ):
-        raise LeafidError("; ".join(dict.fromkeys(problems.values())))
-    for name, problem in problems.items():
-        _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
-        number, length = (
-            max(local[name].modes, 2),
-            LOCAL_DESCRIPTORS[local[name].descriptor].length,
+            sample = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
+            problems |= _learn_from(sample, missing, recipe, loader, seed, encoders)
+    blind = [name for name in local if name not in encoders]
+    reasons = dict.fromkeys(problems[name] for name in blind)
+    if _UNREADABLE in reasons or (blind and len(blind) == len(recipe.experts)):
+        raise LeafidError("; ".join(reasons))
+    for name in blind:
+        _log.warning(
+            "expert %s sees nothing in these pictures: %s", name, problems[name]
         )
-        encoders[name] = (
-            local[name].make_encoder(seed).fit(LocalFeatures.zeros(number, length))
-        )
+        length = LOCAL_DESCRIPTORS[local[name].descriptor].length
+        nothing = LocalFeatures.zeros(max(local[name].modes, 2), length)
+        encoders[name] = local[name].make_encoder(seed).fit(nothing)
     return {name: encoders[name] for name in local}
 
 
@@ -82,10 +73,8 @@ def sample_evenly(
         for index in np.random.default_rng(seed).permutation(len(pictures))
     ]
     by_species = group_by(shuffled, lambda picture: picture.species)
-    rounds = zip_longest(*by_species.values())
-    return [picture for chosen in rounds for picture in chosen if picture is not None][
-        :n_pictures
-    ]
+    rounds = chain(*zip_longest(*by_species.values()))
+    return [picture for picture in rounds if picture is not None][:n_pictures]
 
 
 def _learn_from(
@@ -94,57 +83,50 @@ def _learn_from(
     recipe: Recipe,
     loader: FeatureLoader,
     seed: int,
-) -> tuple[dict[str, Encoder], dict[str, str]]:
-    """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
-    encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
-    # Patches are sampled from the views that the recipe shows to all of its experts; those of the whole picture don't
-    # change with what is sought.
-    needs_leaf = any(expert.view != "picture" for expert in experts.values())
-    sought = (
-        extractor.choose_target(recipe.experts.values()) if needs_leaf else "nothing"
-    )
-    view = (
-        f"{recipe.longest_side} with petiole"
-        if sought == "leaf"
-        else f"{recipe.longest_side}"
-    )
+    encoders: dict[str, Encoder],
+) -> dict[str, str]:
+    """Add the encoders of some experts, learned from all of the pictures; return what the problem was, by name."""
+    # Patches are sampled from the views that the recipe shows to all of its experts. Those of the whole picture are the
+    # same whichever parts are needed.
+    needed_parts: NeededParts = "nothing"
+    if any(expert.view != "picture" for expert in experts.values()):
+        needed_parts = extractor.find_needed_parts(recipe.experts.values())
+    view = f"{recipe.longest_side}"
+    if needed_parts == "leaf":
+        view += " with petiole"
     keys = {
         name: _make_key(pictures, expert, view, loader, seed)
         for name, expert in experts.items()
-        if loader.cache
     }
-    cached = loader.cache.get(list(keys.values())) if loader.cache else {}
-    learned = {
-        name: encoders[name].set_state(load(cached[key]))
-        for name, key in keys.items()
-        if key in cached
-    }
-    missing = {name: expert for name, expert in experts.items() if name not in learned}
+    stored = loader.look_up(list(keys.values()))
+    missing = {}
+    for name, expert in experts.items():
+        if keys[name] in stored:
+            encoder = expert.make_encoder(seed)
+            encoders[name] = encoder.set_state(load(stored[keys[name]]))
+        else:
+            missing[name] = expert
     if not missing:
-        return learned, {}
-    sample = partial(_sample_picture, missing, recipe.longest_side, sought, seed)
+        return {}
+    sample = partial(_sample_picture, missing, recipe.longest_side, needed_parts, seed)
     sampled = loader.show_progress(
         loader.map_pictures(sample, pictures), len(pictures), "codebooks"
     )
     readable = [features for features in sampled if features is not None]
     if not readable:
-        return learned, dict.fromkeys(missing, _UNREADABLE)
+        return dict.fromkeys(missing, _UNREADABLE)
     problems = {}
-    for name in missing:
+    for name, expert in missing.items():
+        features = concatenate_features([features.pop(name) for features in readable])
         try:
-            learned[name] = encoders[name].fit(
-                concatenate_features([features.pop(name) for features in readable])
-            )
+            encoder = expert.make_encoder(seed).fit(features)
         except LeafidError as error:
             problems[name] = str(error)
-        else:
-            if loader.cache:
-                state = {
-                    key: np.asarray(array, order="C")
-                    for key, array in learned[name].get_state().items()
-                }
-                loader.cache.put([(keys[name], save(state))])
-    return learned, problems
+            continue
+        encoders[name] = encoder
+        state = {k: np.asarray(a, order="C") for k, a in encoder.get_state().items()}
+        loader.store([(keys[name], save(state))])
+    return problems
 
 
 def _make_key(
@@ -165,14 +147,14 @@ def _make_key(
 def _sample_picture(
     experts: Mapping[str, Expert],
     longest_side: int,
-    sought: SegmentationTarget,
+    needed_parts: NeededParts,
     seed: int,
     picture: Picture,
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     views = PictureViews(
-        image, extractor.segment_as_type(image, get_type(picture), sought)
+        image, extractor.segment_as_type(image, get_type(picture), needed_parts)
     )
     sampled = {}
     for name, expert in experts.items():

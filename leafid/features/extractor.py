@@ -25,8 +25,8 @@ from leafid.segmentation.segment import segment
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 31
-#: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
-SegmentationTarget = Literal["nothing", "leaf", "petiole"]
+#: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
+NeededParts = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for them, in pixels.
@@ -62,9 +62,9 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
 
     @property
-    def sought(self) -> SegmentationTarget:
+    def needed_parts(self) -> NeededParts:
         """What is searched for in pictures; where it is nothing, the whole picture is leaf, with confidence 1."""
-        return choose_target(self.experts.values())
+        return find_needed_parts(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the condition that comes with it.
@@ -77,9 +77,9 @@ class FeatureExtractor:
             Condition._fields,
             self.experts[name].make_feature_key(),
         ]
-        if self.sought != "petiole":
+        if self.needed_parts != "petiole":
             words.append(
-                "not segmented" if self.sought == "nothing" else "with petiole"
+                "not segmented" if self.needed_parts == "nothing" else "with petiole"
             )
         if augmentation:
             words.append(augmentation)
@@ -104,7 +104,9 @@ class FeatureExtractor:
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
         return self.extract_from_views(
-            PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
+            PictureViews(
+                image, segment_as_type(image, acquisition_type, self.needed_parts)
+            )
         )
 
     def extract_from_views(
@@ -193,8 +195,8 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
     )
 
 
-def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
-    """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
+def find_needed_parts(experts: Iterable[Expert]) -> NeededParts:
+    """Find the parts that experts need: the petiole only for measures; patches name as many species without it."""
     experts = list(experts)
     if not all(expert.is_local for expert in experts):
         return "petiole"
@@ -207,14 +209,14 @@ def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
 def segment_as_type(
     image: np.ndarray,
     acquisition_type: AcquisitionType,
-    sought: SegmentationTarget = "petiole",
+    needed_parts: NeededParts = "petiole",
 ) -> Segmentation:
-    """Segment a picture as its type requires; where nothing is sought, all of it is leaf."""
-    if sought == "nothing":
+    """Segment a picture as its type requires; where no part is needed, all of it is leaf."""
+    if needed_parts == "nothing":
         return cover_whole(image, confidence=1.0)
     # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
     # where it is separated.
-    petiole = sought == "petiole" and acquisition_type.lies_on_sheet
+    petiole = needed_parts == "petiole" and acquisition_type.lies_on_sheet
     return segment(image, acquisition_type, petiole=petiole)
 
 

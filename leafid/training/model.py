@@ -11,7 +11,12 @@ from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
 from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import (
+    TYPE_FEATURES,
+    FeatureLoader,
+    PictureFunction,
+    get_type,
+)
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
@@ -35,6 +40,9 @@ RECOGNISER_PICTURES = 20_000
 _RECOGNISER_C = 1e3
 _RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
+_FEATURES_ON_SURFACE = PictureFunction(
+    "type on a surface|1", N_TYPE_FEATURES, measure_type_on_surface, TYPE_SIDE
+)
 _log = logging.getLogger(__name__)
 
 
@@ -105,14 +113,8 @@ def train_recogniser(
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
-    on_surfaces = loader.load_measures(
-        on_sheets,
-        "type on a surface|1",
-        N_TYPE_FEATURES,
-        TYPE_SIDE,
-        measure_type_on_surface,
-    )
-    table = [*loader.load_type_features(pictures), *on_surfaces]
+    on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
+    table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
     readable: list[Picture] = []
     rows: list[np.ndarray] = []
     is_original: list[bool] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader, PictureFunction, get_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
@@ -99,14 +99,10 @@ def _measure_traits(
 ) -> dict[Path, dict[str, float]]:
     """Measure the traits of pictures, by file and name, without those that are not measured well enough."""
     by_file = {picture.file: picture for picture in pictures}
-    tables = loader.load_measures(
-        list(by_file.values()),
-        f"traits|{_TRAITS_VERSION}",
-        len(TRAIT_NAMES),
-        LONGEST_SIDE,
-        _tabulate_traits,
-        "measure",
+    function = PictureFunction(
+        f"traits|{_TRAITS_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
     )
+    tables = loader.compute_for_each(function, list(by_file.values()), "measure")
     traits: dict[Path, dict[str, float]] = {file: {} for file in by_file}
     for file, table in zip(by_file, tables, strict=True):
         if table is not None:
