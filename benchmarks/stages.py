@@ -14,10 +14,10 @@ from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import (
-    PictureViews,
     NeededParts,
-    find_needed_parts,
+    PictureViews,
     extract_local_features,
+    find_needed_parts,
     segment_as_type,
 )
 from leafid.features.loader import FeatureLoader

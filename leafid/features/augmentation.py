@@ -12,8 +12,8 @@ from numpy.random import Generator
 from leafid.features import compositing
 from leafid.features.compositing import make_image, point_to, project, relight
 from leafid.features.extractor import (
-    PictureViews,
     NeededParts,
+    PictureViews,
     measure_type_features,
     segment_as_type,
 )
@@ -63,7 +63,8 @@ class Augmentation:
 class AugmentedPicture:
     """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side, at most 640. `needed_parts` are those that the views show.
+    Composited photos have `longest_side` pixels on their longer side, at most 640. The views show
+    `needed_parts`.
     """
 
     image: Image

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 
@@ -39,29 +39,25 @@ def learn_encoders(
     enough.
     """
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
-    encoders: dict[str, Encoder] = {}
-    problems: dict[str, str] = {}
+    learner = _Learner(recipe, loader, seed)
     by_types = group_by(local, lambda name: local[name].codebook_types)
     for types, names in by_types.items():
         # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
         # types show too few features, it learns from all.
         of_types = [picture for picture in pictures if picture.type in types]
-        for candidates in filter(None, (of_types, pictures)):
-            missing = {name: local[name] for name in names if name not in encoders}
-            sample = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-            problems |= _learn_from(sample, missing, recipe, loader, seed, encoders)
-    blind = [name for name in local if name not in encoders]
-    reasons = dict.fromkeys(problems[name] for name in blind)
+        learner.learn(names, of_types)
+        learner.learn(names, pictures)
+    blind = [name for name in local if name not in learner.encoders]
+    reasons = dict.fromkeys(learner.problems[name] for name in blind)
     if _UNREADABLE in reasons or (blind and len(blind) == len(recipe.experts)):
         raise LeafidError("; ".join(reasons))
     for name in blind:
-        _log.warning(
-            "expert %s sees nothing in these pictures: %s", name, problems[name]
-        )
+        problem = learner.problems[name]
+        _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
         length = LOCAL_DESCRIPTORS[local[name].descriptor].length
         nothing = LocalFeatures.zeros(max(local[name].modes, 2), length)
-        encoders[name] = local[name].make_encoder(seed).fit(nothing)
-    return {name: encoders[name] for name in local}
+        learner.encoders[name] = local[name].make_encoder(seed).fit(nothing)
+    return {name: learner.encoders[name] for name in local}
 
 
 def sample_evenly(
@@ -77,71 +73,91 @@ def sample_evenly(
     return [picture for picture in rounds if picture is not None][:n_pictures]
 
 
-def _learn_from(
-    pictures: Sequence[Picture],
-    experts: Mapping[str, Expert],
-    recipe: Recipe,
-    loader: FeatureLoader,
-    seed: int,
-    encoders: dict[str, Encoder],
-) -> dict[str, str]:
-    """Add the encoders of some experts, learned from all of the pictures; return what the problem was, by name."""
-    # Patches are sampled from the views that the recipe shows to all of its experts. Those of the whole picture are the
-    # same whichever parts are needed.
-    needed_parts: NeededParts = "nothing"
-    if any(expert.view != "picture" for expert in experts.values()):
-        needed_parts = extractor.find_needed_parts(recipe.experts.values())
-    view = f"{recipe.longest_side}"
-    if needed_parts == "leaf":
-        view += " with petiole"
-    keys = {
-        name: _make_key(pictures, expert, view, loader, seed)
-        for name, expert in experts.items()
-    }
-    stored = loader.look_up(list(keys.values()))
-    missing = {}
-    for name, expert in experts.items():
-        if keys[name] in stored:
-            encoder = expert.make_encoder(seed)
-            encoders[name] = encoder.set_state(load(stored[keys[name]]))
-        else:
-            missing[name] = expert
-    if not missing:
-        return {}
-    sample = partial(_sample_picture, missing, recipe.longest_side, needed_parts, seed)
-    sampled = loader.show_progress(
-        loader.map_pictures(sample, pictures), len(pictures), "codebooks"
-    )
-    readable = [features for features in sampled if features is not None]
-    if not readable:
-        return dict.fromkeys(missing, _UNREADABLE)
-    problems = {}
-    for name, expert in missing.items():
-        features = concatenate_features([features.pop(name) for features in readable])
-        try:
-            encoder = expert.make_encoder(seed).fit(features)
-        except LeafidError as error:
-            problems[name] = str(error)
-            continue
-        encoders[name] = encoder
-        state = {k: np.asarray(a, order="C") for k, a in encoder.get_state().items()}
-        loader.store([(keys[name], save(state))])
-    return problems
+class _Learner:
+    """Learns encoders of the experts of a recipe, or keeps what the problem was, by name."""
 
+    def __init__(self, recipe: Recipe, loader: FeatureLoader, seed: int) -> None:
+        self.encoders: dict[str, Encoder] = {}
+        self.problems: dict[str, str] = {}
+        self._recipe = recipe
+        self._loader = loader
+        self._seed = seed
 
-def _make_key(
-    pictures: Sequence[Picture],
-    expert: Expert,
-    view: str,
-    loader: FeatureLoader,
-    seed: int,
-) -> bytes:
-    versions, key = extractor.name_versions(), expert.make_feature_key()
-    settings = f"codebook 3|{versions}|{view}|{key}|{seed}|{_SAMPLED_PER_PICTURE}"
-    contents = [
-        f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures
-    ]
-    return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
+    def learn(self, names: Sequence[str], candidates: Sequence[Picture]) -> None:
+        """Learn the encoders of the experts with some names that are missing from some of the pictures."""
+        experts = self._list_missing(names)
+        if not candidates or not experts:
+            return
+        pictures = sample_evenly(candidates, CODEBOOK_PICTURES, self._seed)
+        needed_parts = self._find_needed_parts(experts)
+        keys = self._load_cached(experts, pictures, needed_parts)
+        missing = self._list_missing(names)
+        if not missing:
+            return
+        loader, longest_side = self._loader, self._recipe.longest_side
+        sample = partial(
+            _sample_picture, missing, longest_side, needed_parts, self._seed
+        )
+        sampled = loader.show_progress(
+            loader.map_pictures(sample, pictures), len(pictures), "codebooks"
+        )
+        readable = [features for features in sampled if features is not None]
+        if not readable:
+            self.problems |= dict.fromkeys(missing, _UNREADABLE)
+            return
+        for name, expert in missing.items():
+            features = concatenate_features([parts.pop(name) for parts in readable])
+            try:
+                encoder = expert.make_encoder(self._seed).fit(features)
+            except LeafidError as error:
+                self.problems[name] = str(error)
+                continue
+            self.encoders[name] = encoder
+            arrays = encoder.get_state().items()
+            state = {key: np.asarray(array, order="C") for key, array in arrays}
+            loader.store([(keys[name], save(state))])
+
+    def _list_missing(self, names: Iterable[str]) -> dict[str, Expert]:
+        return {
+            name: self._recipe.experts[name]
+            for name in names
+            if name not in self.encoders
+        }
+
+    def _find_needed_parts(self, experts: Mapping[str, Expert]) -> NeededParts:
+        """Find what patches are sampled from: the views that the recipe shows to all of its experts.
+
+        The whole picture is the same whichever parts are needed.
+        """
+        if all(expert.view == "picture" for expert in experts.values()):
+            return "nothing"
+        return extractor.find_needed_parts(self._recipe.experts.values())
+
+    def _load_cached(
+        self,
+        experts: Mapping[str, Expert],
+        pictures: Sequence[Picture],
+        needed_parts: NeededParts,
+    ) -> dict[str, bytes]:
+        """Load what is in the cache, and give the key of each expert's encoder there."""
+        view = f"{self._recipe.longest_side}"
+        if needed_parts == "leaf":
+            view += " with petiole"
+        versions = extractor.name_versions()
+        contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
+        keys = {}
+        for name, expert in experts.items():
+            settings = (
+                f"codebook 3|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
+            )
+            words = "|".join([settings, f"{_SAMPLED_PER_PICTURE}", *contents])
+            keys[name] = hashlib.sha256(words.encode()).digest()
+        stored = self._loader.look_up(list(keys.values()))
+        for name, key in keys.items():
+            if key in stored:
+                encoder = experts[name].make_encoder(self._seed)
+                self.encoders[name] = encoder.set_state(load(stored[key]))
+        return keys
 
 
 def _sample_picture(

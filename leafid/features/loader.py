@@ -23,7 +23,7 @@ import numpy as np
 
 from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
-from leafid.features.augmentation import AugmentedPicture, Augmentation
+from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.extractor import (
     N_TYPE_FEATURES,
     TYPE_SIDE,
@@ -115,6 +115,13 @@ class _CachedComputation:
         for name, array in arrays.items():
             arrays[name] = np.clip(array, -greatest, greatest).astype(self.dtype)
         return content_hash, arrays
+
+    def encode(
+        self, picture: Picture, content_hash: str, arrays: _Arrays
+    ) -> list[tuple[bytes, bytes]]:
+        """Encode arrays of a picture for the cache, each with its key."""
+        keys = self.make_keys(picture, content_hash)
+        return [(keys[name], array.tobytes()) for name, array in arrays.items()]
 
     def read(self, stored: Mapping[bytes, bytes], keys: Mapping[Any, bytes]) -> _Arrays:
         """Read the arrays that a cache has for a picture's keys; a value of another length is none of them."""
@@ -277,15 +284,15 @@ class FeatureLoader:
             results = self.map_pictures(computation.compute, incomplete, names)
             new: list[tuple[bytes, bytes]] = []
             try:
-                for picture, arrays, of_picture in zip(
-                    chunk, found, missing, strict=True
-                ):
-                    if of_picture and (result := next(results)):
+                for picture, arrays in zip(chunk, found, strict=True):
+                    if len(arrays) == len(computation.keys):
+                        yield arrays
+                    elif result := next(results):
                         content_hash, computed = result
-                        keys = computation.make_keys(picture, content_hash)
-                        new += [(keys[n], a.tobytes()) for n, a in computed.items()]
-                        arrays |= computed
-                    yield arrays if arrays.keys() == computation.keys.keys() else None
+                        new += computation.encode(picture, content_hash, computed)
+                        yield arrays | computed
+                    else:
+                        yield None
             finally:
                 results.close()
                 self.store(new)

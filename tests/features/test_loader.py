@@ -172,16 +172,15 @@ def test_another_version_of_opencv_computes_anew(
 ):
     """The last of its three numbers makes no difference, as it counts bug fixes."""
     types = []
-    monkeypatch.setattr(
-        module,
-        "measure_type_features",
-        lambda image, picture: types.append(picture) or np.zeros(27),
+    function = replace(
+        TYPE_FEATURES,
+        compute=lambda image, picture: types.append(picture) or np.zeros(27),
     )
     counts = []
     for version in ("4.11.0", "4.11.1", "4.12.0", "5.0.0", "5.0.0-dev", "4.11.0"):
         monkeypatch.setattr(cv2, "__version__", version)
         load(FeatureLoader(store), pictures[:1])
-        FeatureLoader(store).compute_for_each(TYPE_FEATURES, pictures[:1])
+        FeatureLoader(store).compute_for_each(function, pictures[:1])
         counts.append((len(computed), len(types)))
     assert counts == [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (3, 3)]
 
