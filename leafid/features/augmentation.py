@@ -21,23 +21,38 @@ from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
 
-# Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges
-# the near end and reduces the far end at most.
-_MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
-# Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
-# the size that a picture is reduced to before it is enlarged again.
-_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (
-    (0.7, 1.4),
-    (0.85, 1.0),
-    0.08,
-    (0.45, 1.0),
-)
-# Share of the jittered pictures that are poor, and the ranges of what makes them so: longer side in pixels, gamma,
-# lightness of the leaf beside the sheet, its colourfulness, the part of the light that each channel keeps, blur and
-# noise (standard deviations, in pixels and grey levels), and quality of JPEG. Less than the least blur changes nothing.
-_POOR_SHARE, _SIDE, _POOR_GAMMA = 1 / 3, (70, 640), (0.5, 2.0)
-_LEAF_LIGHT, _COLOURFULNESS, _TINT = (0.4, 1.6), (0.0, 1.2), (0.85, 1.0)
-_BLUR, _LEAST_BLUR, _NOISE, _QUALITY = (0.0, 1.5), 0.3, (0.0, 4.0), (25, 95)
+# The minimum width of a tilted leaf along a random direction, relative to its own.
+_MIN_WIDTH = 0.6
+# By how much perspective enlarges the near end and reduces the far end at most.
+_PERSPECTIVE = 0.16
+# The range of the light's gamma.
+_GAMMA = (0.7, 1.4)
+# The range of the light's brightness.
+_BRIGHTNESS = (0.85, 1.0)
+# The maximum slope of the light from the middle to a side.
+_LIGHT_SLOPE = 0.08
+# The range of the size that a picture is reduced to before it is enlarged again.
+_REDUCTION = (0.45, 1.0)
+# The share of the jittered pictures that are poor.
+_POOR_SHARE = 1 / 3
+# The range of a poor picture's longer side, in pixels.
+_SIDE = (70, 640)
+# The range of a poor picture's gamma.
+_POOR_GAMMA = (0.5, 2.0)
+# The range of the lightness of a poor picture's leaf beside the sheet.
+_LEAF_LIGHT = (0.4, 1.6)
+# The range of the colourfulness of a poor picture's leaf.
+_COLOURFULNESS = (0.0, 1.2)
+# The range of the part of the light that each channel of a poor picture keeps.
+_TINT = (0.85, 1.0)
+# The range of a poor picture's blur: its standard deviation in pixels.
+_BLUR = (0.0, 1.5)
+# Less blur changes nothing.
+_LEAST_BLUR = 0.3
+# The range of the standard deviation of a poor picture's noise, in grey levels.
+_NOISE = (0.0, 4.0)
+# The range of the quality of a poor picture's JPEG.
+_QUALITY = (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
 _MAX_COMPOSITED_SIDE = 640
 
@@ -196,9 +211,9 @@ def _degrade_picture(
 
 
 def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
-    """Measure `measure_type_features` of a leaf on a sheet as if it lay on card, or the sheet on a table.
+    """Replace the sheet under a leaf by card, or put the sheet on a table, and measure `measure_type_features`.
 
-    Card or table, and its colour, are random. `picture` has no effect.
+    Which of both is done, and the colour, are random. `picture` has no effect.
     """
     random = np.random.default_rng(zlib.crc32(image.tobytes()))
     # Dark and dull colours as often as light and vivid ones.

@@ -42,8 +42,8 @@ def learn_encoders(
     learner = _Learner(recipe, loader, seed)
     by_types = group_by(local, lambda name: local[name].codebook_types)
     for types, names in by_types.items():
-        # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
-        # types show too few features, it learns from all.
+        # The types may be those of the codebook, which recipes then share with all its vectors. Where their pictures
+        # show too few features, all pictures are learned from.
         of_types = [picture for picture in pictures if picture.type in types]
         learner.learn(names, of_types)
         learner.learn(names, pictures)

@@ -18,10 +18,12 @@ from leafid.segmentation.result import (
     list_halves,
 )
 
-# All lengths are relative to a photo's shorter side. Of photos of a nearly single leaf and of a branch: the number of
-# further leaves (end exclusive) and the length of leaves; and the number of leaves in the background.
+# The number of further leaves in a photo of a nearly single leaf and of a branch, end
+# exclusive.
 _N_FURTHER = {"leaf": (0, 3), "branch": (6, 14)}
+# The range of the length of leaves, relative to the photo's shorter side.
 _LENGTH = {"leaf": (0.6, 0.95), "branch": (0.35, 0.7)}
+# The number of leaves in the background, end exclusive.
 _N_BACKGROUND = (4, 16)
 # Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in the background, to the shorter
 # side), of its width (relative to that of the leaf that is copied), and of its brightness.
@@ -30,11 +32,18 @@ _RANGES = {
     "further": ((0, 1), (0.6, 1.1), (0.35, 1.0), (0.45, 1.0)),
     "background": ((0, 1), (0.2, 0.9), (0.35, 1.0), (0.3, 1.1)),
 }
-# Maximum enlargement of a leaf's near end by perspective, logarithm of the light's gamma, and its slope to a side.
-_TILT, _GAMMA, _LIGHT_SLOPE = 0.32, 0.4, 0.25
-# Range of the width of a table beside a sheet, relative to the sheet's, the spread of its grain, and how far its light
-# falls off to a side.
-_TABLE_WIDTH, _GRAIN, _TABLE_SLOPE = (0.02, 0.25), 0.06, 0.3
+# The maximum enlargement of a leaf's near end by perspective.
+_TILT = 0.32
+# The maximum logarithm of the light's gamma.
+_GAMMA = 0.4
+# The maximum slope of the light from the middle to a side.
+_LIGHT_SLOPE = 0.25
+# The range of the width of a table beside a sheet, relative to the sheet's.
+_TABLE_WIDTH = (0.02, 0.25)
+# The spread of the grain of a table.
+_GRAIN = 0.06
+# By how much the light of a table falls off to a side at most.
+_TABLE_SLOPE = 0.3
 
 
 def composite_photo(
@@ -161,7 +170,7 @@ def _vary_leaf(
     centres, lengths, widths, brightnesses = _RANGES[place]
     centre = random.uniform(*centres, 2) * photo_size
     length *= random.uniform(*lengths)
-    # The smallest level that is enlarged by at most 1.2; it is reduced by less than 2, as linear interpolation needs.
+    # The smallest level that is enlarged by at most 1.2 is reduced by less than 2, as linear interpolation needs.
     leaf = next(
         (level for level in reversed(pyramid) if max(level.shape[:2]) >= length / 1.2),
         pyramid[0],
@@ -208,15 +217,13 @@ def put_on_card(
 def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
     """Surround a picture of a sheet by a table of a colour, BGR, with grain across or along it, lit from a side."""
     rows, cols = sheet.shape[:2]
-    top, bottom, left, right = (
-        round(random.uniform(*_TABLE_WIDTH) * side) for side in (rows, rows, cols, cols)
-    )
+    shares = random.uniform(*_TABLE_WIDTH, 4)
+    top, bottom, left, right = np.round(shares * (rows, rows, cols, cols)).astype(int)
     size = rows + top + bottom, cols + left + right
-    grain = (
-        random.normal(1, _GRAIN, size[0])[:, None]
-        if random.random() < 0.5
-        else random.normal(1, _GRAIN, size[1])
-    )
+    grain_shape = size[0], 1
+    if random.random() >= 0.5:
+        grain_shape = 1, size[1]
+    grain = random.normal(1, _GRAIN, grain_shape)
     light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(
         -1, 1, size[1]
     )
@@ -266,8 +273,8 @@ def relight(
 ) -> Image:
     """Map the grey levels of a picture by a table, then let its light fall off towards a side; above 255 is white.
 
-    A fourth channel is a mask, which keeps its light. What trained models learn from depends on the precision in which
-    the slopes along columns and rows are added, float32 or float64.
+    A fourth channel is a mask, which stays the same. The slopes along columns and rows are added in a precision,
+    float32 or float64, on which the last bits of training pictures depend.
     """
     rows, cols = image.shape[:2]
     across, down = random.uniform(-max_slope, max_slope, 2)

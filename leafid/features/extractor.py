@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import cv2
@@ -77,10 +78,10 @@ class FeatureExtractor:
             Condition._fields,
             self.experts[name].make_feature_key(),
         ]
-        if self.needed_parts != "petiole":
-            words.append(
-                "not segmented" if self.needed_parts == "nothing" else "with petiole"
-            )
+        if self.needed_parts == "nothing":
+            words.append("not segmented")
+        if self.needed_parts == "leaf":
+            words.append("with petiole")
         if augmentation:
             words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
@@ -94,12 +95,10 @@ class FeatureExtractor:
     def count_values(self, name: str) -> int:
         """Count the values of an expert's vector, and of the condition that comes with it."""
         expert = self.experts[name]
-        n_values = (
-            self.encoders[name].n_features
-            if expert.is_local
-            else len(get_column_names(expert.families))
-        )
-        return len(Condition._fields) + n_values
+        n_condition = len(Condition._fields)
+        if expert.is_local:
+            return n_condition + self.encoders[name].n_features
+        return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
@@ -113,28 +112,20 @@ class FeatureExtractor:
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
         """Extract the features of all experts, or of those with some names."""
-        experts = {
-            name: self.experts[name]
-            for name in (self.experts if names is None else names)
-        }
-        families = dict.fromkeys(
-            family for expert in experts.values() for family in expert.families
-        )
-        measured = (
-            measure_families(views.image, views.segmentation, families)
-            if families
-            else {}
-        )
+        experts = {name: self.experts[name] for name in names or self.experts}
+        families = chain(*(expert.families for expert in experts.values()))
+        measured = {}
+        # What families share is computed once.
+        if unique := list(dict.fromkeys(families)):
+            measured = measure_families(views.image, views.segmentation, unique)
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
-                vectors[name] = self.encoders[name].transform(
-                    extract_local_features(views, expert)
-                )
+                features = extract_local_features(views, expert)
+                vectors[name] = self.encoders[name].transform(features)
             else:
-                vectors[name] = np.concatenate(
-                    [measured[family] for family in expert.families]
-                )
+                of_expert = [measured[family] for family in expert.families]
+                vectors[name] = np.concatenate(of_expert)
         return Features(vectors, measure_condition(views.image, views.segmentation))
 
 
@@ -214,8 +205,8 @@ def segment_as_type(
     """Segment a picture as its type requires; where no part is needed, all of it is leaf."""
     if needed_parts == "nothing":
         return cover_whole(image, confidence=1.0)
-    # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
-    # where it is separated.
+    # In a photo, a part that protrudes from the leaf is as often a neighbouring leaf as the petiole. The accuracy is no
+    # higher where it is cut off.
     petiole = needed_parts == "petiole" and acquisition_type.lies_on_sheet
     return segment(image, acquisition_type, petiole=petiole)
 

@@ -122,15 +122,11 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         if not self.is_local:
-            versions = [
-                family.version
-                for family in find_families(self.families)
-                if family.version
-            ]
-            return json.dumps(
-                {"families": self.families}
-                | ({"versions": versions} if versions else {})
-            )
+            settings: dict[str, Any] = {"families": self.families}
+            families = find_families(self.families)
+            if versions := [family.version for family in families if family.version]:
+                settings["versions"] = versions
+            return json.dumps(settings)
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
         names = (
             "descriptor",
@@ -142,10 +138,10 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             "components",
             "position",
         )
-        version = {"version": hash_module(self.encoder)} if ":" in self.encoder else {}
-        return json.dumps(
-            {name: getattr(self, name) for name in names} | version, sort_keys=True
-        )
+        settings = {name: getattr(self, name) for name in names}
+        if ":" in self.encoder:
+            settings["version"] = hash_module(self.encoder)
+        return json.dumps(settings, sort_keys=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,10 +172,10 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     jittered: _Count = 0
     #: weight of all jittered copies of a picture for the classifiers, relative to the picture
     jittered_weight: Annotated[float, Meta(ge=0, le=100)] = 0.5
-    #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
-    #: plant and type, which then stand for all; of types that the recipe doesn't serve, it learns from no others): the
-    #: leaf among copies of itself as on the tree, alternately a branch and a nearly single leaf; together they weigh as
-    #: much as the picture; none with more than 20,000 training pictures
+    #: number of photos that are composited from each scan and scan-like picture, to learn from as well: the leaf among
+    #: copies of itself as on a tree, alternately a branch and a nearly single leaf. Together they weigh as much as the
+    #: picture. At most eight pictures of a plant and type are used; of types that the recipe doesn't serve, no others
+    #: are learned from. There are none with more than 20,000 training pictures
     composited: _Count = 0
 
     def __post_init__(self) -> None:
@@ -203,12 +199,9 @@ def choose_types_to_train(
     """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
-        types = (
-            ", ".join(sorted(str(type_) for type_ in present if type_ is not None))
-            or "none of a known type"
-        )
+        types = ", ".join(sorted(map(str, filter(None, present))))
         raise LeafidError(
-            f"expected pictures of type {only} to train on, found {types}"
+            f"expected pictures of type {only} to train on, found {types or 'none of a known type'}"
         )
     return [
         type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
@@ -226,14 +219,12 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     A `LeafidError` is raised when there is none that serves the type, or one isn't valid: the file, the key, what was
     expected and found.
     """
-    path = _SHIPPED / name if name in list_recipes() else Path(name)
-    files = (
-        sorted(path.glob("*.toml"))
-        if name and path.is_dir()
-        else [path]
-        if path.is_file()
-        else []
-    )
+    path = Path(name)
+    if name in list_recipes():
+        path = _SHIPPED / name
+    files = [path] if path.is_file() else []
+    if name and path.is_dir():
+        files = sorted(path.glob("*.toml"))
     if not files:
         known = ", ".join(list_recipes())
         raise LeafidError(

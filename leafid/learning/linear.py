@@ -52,8 +52,8 @@ def weigh_pictures(
 ) -> np.ndarray:
     """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
 
-    The balances are the exponents without their sign. With a species balance above 1, rare species count more in total
-    than common ones: the pictures to identify differ more from the few that were trained on.
+    A balance is minus the exponent. With a species balance above 1, a rare species counts more in total than a common
+    one: pictures to identify differ more from the few that there are of it.
     """
     weights = np.ones(len(labels))
     for groups, balance in (

@@ -69,8 +69,8 @@ def iterate_batches(n_rows: int, n_columns: int) -> Iterator[slice]:
 class TrainingRows:
     """Training vectors as classifiers see them; only parts are in memory at once.
 
-    A row is its mapped vector less the mean, times the scale. What is learned doesn't depend on the mean, as every
-    classifier centres its own rows, but products are more precise.
+    A row is its mapped vector less the mean, times the scale. Every classifier centres its own rows, so that nothing
+    learned depends on the mean, which only makes products more precise.
     """
 
     #: float (n, d).

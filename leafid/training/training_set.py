@@ -117,7 +117,7 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
 
-    Without an extractor, one is made, with encoders that are learned from the pictures or those of the bundled model.
+    Without an extractor, one is made. Its encoders are learned from the pictures, or taken from the bundled model.
     """
     labelled = [
         p for p in pictures if p.type in recipe.training_types and p.species is not None
@@ -179,9 +179,7 @@ def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
     """
     types = set(recipe.training_types)
     if recipe.composited:
-        types = {
-            type_ for type_ in types if type_ in recipe.types or not type_.lies_on_sheet
-        }
+        types = {t for t in types if t in recipe.types or not t.lies_on_sheet}
     return np.array([picture.type in types for picture in pictures], bool)
 
 
