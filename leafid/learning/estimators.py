@@ -62,14 +62,11 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
         raise ValueError(
             f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
         )
-    parameters: dict[str, Any] = (
-        {"random_state": 0} if "random_state" in allowed else {}
-    )
+    # A tree of neighbours can't be stored; with more than 15 columns none is made.
+    defaults: dict[str, Any] = {"random_state": 0}
     if "leaf_size" in allowed:
-        parameters["algorithm"] = (
-            "brute"  # as for rows of more than 15 columns; a tree of neighbours can't be stored
-        )
-    parameters |= options
+        defaults["algorithm"] = "brute"
+    parameters = {k: v for k, v in defaults.items() if k in allowed} | dict(options)
     if issubclass(class_, Pipeline):
         parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
@@ -157,18 +154,14 @@ def is_linear(estimator: Any) -> bool:
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
     """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
     if len(estimator.classes_) == 1:
-        return np.zeros((estimator.n_features_in_, 1), np.float32), np.zeros(
-            1, np.float32
-        )
+        nothing = np.zeros((estimator.n_features_in_, 1), np.float32)
+        return nothing, nothing[0]
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
-    if (
-        len(coefficients) == 1
-    ):  # scikit-learn keeps one row for two classes: that of the second
-        coefficients, intercepts = (
-            np.vstack([-coefficients, coefficients]),
-            np.append(-intercepts, intercepts),
-        )
+    if len(coefficients) == 1:
+        # Of two classes, scikit-learn keeps the row of the second.
+        coefficients = np.vstack([-coefficients, coefficients])
+        intercepts = np.append(-intercepts, intercepts)
     return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
 
 
@@ -183,7 +176,7 @@ def _find_class(name: str) -> type:
             class_ = getattr(import_module(module), class_name, None)
     if isinstance(class_, type) and issubclass(class_, BaseEstimator):
         return class_
-    expected = f"a class of scikit-learn, or an entry point of {ENTRY_POINT_GROUP}"
+    expected = f"ridge, a name such as sklearn.svm.LinearSVC, or an entry point of {ENTRY_POINT_GROUP}"
     raise ValueError(f"expected {expected}, found {name!r}{_suggest_names(class_name)}")
 
 

@@ -103,16 +103,12 @@ class PrimalRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         intercepts = self.weights @ targets / self.weights.sum()
-        n_columns = rows.shape[1]
-        gram, moments = (
-            penalty * np.eye(n_columns),
-            np.zeros((n_columns, len(intercepts))),
-        )
-        for part in iterate_batches(len(self.indices), n_columns):
-            values = self.read_centred(self.indices[part]).astype(np.float64)
-            weighted = values.T * self.weights[part]
-            gram += weighted @ values
-            moments += weighted @ (targets[part] - intercepts)
+        gram = self.compute_gram()
+        gram[np.diag_indices_from(gram)] += penalty
+        weighted = self.weights[:, None] * (targets - intercepts)
+        moments = np.zeros((len(gram), len(intercepts)))
+        for part in iterate_batches(len(self.indices), len(gram)):
+            moments += self.read_centred(self.indices[part]).T @ weighted[part]
         coefficients = solve(
             gram, moments, assume_a="pos", overwrite_a=True, check_finite=False
         )

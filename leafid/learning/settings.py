@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-_EXPECTED_NAME = "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid_classifiers, "
 _Exponent = Annotated[float, Meta(ge=0, le=4)]
 
 
@@ -39,16 +38,10 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
                     "classifier_options: expected none for 'ridge', which has a regularisation"
                 )
             return
-        from leafid.learning.estimators import (
-            check_estimator,
-        )  # scikit-learn takes a second to import
+        # scikit-learn takes a second to import.
+        from leafid.learning.estimators import check_estimator
 
         try:
             check_estimator(self.classifier, self.classifier_options)
         except ValueError as error:
-            # Where the name is wrong, similar names may follow it.
-            expected, wrong_name, similar = str(error).partition(
-                f"found {self.classifier!r}"
-            )
-            expected = _EXPECTED_NAME if wrong_name else expected
-            raise ValueError(f"classifier: {expected}{wrong_name}{similar}") from None
+            raise ValueError(f"classifier: {error}") from None

@@ -86,16 +86,21 @@ class WeightedRows:
         remainder = squares - total * mean**2 - (components**2).sum(axis=1)
         return make_statistics(components, remainder, mean, total, self.transform)
 
+    def compute_gram(self) -> np.ndarray:
+        """Compute the weighted sum of the products of centred columns, float64 (n_columns, n_columns)."""
+        n_columns = self.rows.shape[1]
+        gram = np.zeros((n_columns, n_columns))
+        for part in iterate_batches(len(self.indices), n_columns):
+            values = self.read_centred(self.indices[part]).astype(np.float64)
+            gram += values.T * self.weights[part] @ values
+        return gram
+
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
         n_rows, n_columns = self.rows.shape
         roots = np.sqrt(self.weights[:, None])
         if n_columns < n_rows:
-            gram = np.zeros((n_columns, n_columns))
-            for part in iterate_batches(len(self.indices), n_columns):
-                values = self.read_centred(self.indices[part]) * roots[part]
-                gram += values.T @ values
-            return _find_eigenvectors(gram, number)
+            return _find_eigenvectors(self.compute_gram(), number)
         # The matrix is √W X X' √W, with centred rows X; a component is X'√W v / √strength, for v an eigenvector.
         kernel = self.read_kernel()
         for side in (kernel, kernel.T):
@@ -103,9 +108,8 @@ class WeightedRows:
             side *= roots
         vectors, strengths = _find_eigenvectors(kernel, number)
         vectors = roots * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        return self.sum_rows(
-            vectors - self.shares @ (self.indicators.T @ vectors)
-        ), strengths
+        vectors -= self.shares @ (self.indicators.T @ vectors)
+        return self.sum_rows(vectors), strengths
 
     def _scatter_to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""

@@ -214,10 +214,14 @@ def test_what_cannot_be_fitted_is_said():
         (
             "os.system",
             {},
-            "expected a class of scikit-learn, or an entry point of leafid_classifiers, found 'os.syst",
+            "or an entry point of leafid_classifiers, found 'os.system'",
         ),
-        ("sklearn.utils.shuffle", {}, "expected a class of scikit-learn"),
-        ("", {}, "expected a class of scikit-learn"),
+        (
+            "sklearn.utils.shuffle",
+            {},
+            "expected ridge, a name such as sklearn.svm.LinearSVC",
+        ),
+        ("", {}, "expected ridge, a name such as sklearn.svm.LinearSVC"),
         (
             "sklearn.linear_model.Ridge",
             {},
