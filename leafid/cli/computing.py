@@ -28,7 +28,7 @@ from leafid.pictures.summary import warn_of_shared_pictures
 T = TypeVar("T")
 
 
-class MeasuringOptions(UnlabelledOptions, ComputingOptions):
+class PerPictureOptions(UnlabelledOptions, ComputingOptions):
     """Options of commands that measure pictures one by one."""
 
 
@@ -55,7 +55,7 @@ def open_loader(
 def map_pictures(
     function: Callable[[Picture], T],
     pictures: Sequence[Picture],
-    options: MeasuringOptions,
+    options: PerPictureOptions,
     environment: Environment,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:

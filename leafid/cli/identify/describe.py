@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures
+from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.descriptors.registry import (
     FAMILIES,
@@ -49,7 +49,7 @@ from leafid.segmentation.segment import segment
 _MAX_SIDE = 1200
 
 
-class Options(MeasuringOptions):
+class Options(PerPictureOptions):
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )

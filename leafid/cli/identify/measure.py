@@ -41,7 +41,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.cli.arguments import option, positional, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures
+from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.identify.measure_formats import (
     FORMATS,
     LeafRow,
@@ -88,7 +88,7 @@ from leafid.segmentation.segment import draw_measured
 _DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
-class Options(ScaleOptions, MeasuringOptions):
+class Options(ScaleOptions, PerPictureOptions):
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )

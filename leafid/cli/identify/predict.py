@@ -38,7 +38,7 @@ from leafid.cli.arguments import (
     positive_int,
     switch,
 )
-from leafid.cli.computing import MeasuringOptions, map_pictures, open_loader
+from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import ImageError, UsageError
@@ -55,7 +55,7 @@ from leafid.scoring.reading.runs import check_picture_names
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
 
-class Options(MeasuringOptions, CacheOptions):
+class Options(PerPictureOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option(
         "format of the answers (default: text, or with --output run)", choices=FORMATS

@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 
 from leafid.cli.arguments import option, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures
+from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.features.loader import get_type
@@ -36,7 +36,7 @@ from leafid.segmentation.segment import draw_overlay, segment
 CROP_SIZE = 512
 
 
-class Options(MeasuringOptions):
+class Options(PerPictureOptions):
     output: str = option(
         "the folder to write to, outside the folders of the pictures",
         required=True,
