@@ -18,9 +18,16 @@ def fuse(
     """Turn the experts' scores into probabilities, float64 (n, n_species); rows sum to 1.
 
     An expert's scores times its weight and its trust in the picture are, up to a constant, logarithms of a posterior;
-    the posteriors of all experts are multiplied. For each expert there are scores, float (n, n_species), -inf for an
-    impossible species, trust, float (n,), from 0 to 1, and a weight of 0 or more. A row without any possible species is
-    uniform.
+    the posteriors of all experts are multiplied. A row without any possible species is uniform.
+
+    Parameters
+    ----------
+    scores : sequence of ndarray of float, (n, n_species)
+        Those of each expert, -inf for a species that is impossible to all of them.
+    trust : sequence of ndarray of float, (n,)
+        That of each expert, from 0 to 1.
+    weights : ndarray of float, (n_experts,)
+        0 or more.
     """
     total = sum_scores(scores, trust, weights)
     total[~np.isfinite(total).any(axis=1)] = 0
@@ -53,9 +60,16 @@ def fit_fusion_weights(
 ) -> np.ndarray:
     """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
 
-    Scores and trust are those of `fuse`, of pictures whose plants the experts were not trained on; `labels`, int (n,),
-    are their species, of finite scores, and `importance`, float (n,), sample weights. This calibrates as well: the
-    weight of a single expert is the inverse temperature of its scores.
+    This calibrates as well: the weight of a single expert is the inverse temperature of its scores.
+
+    Parameters
+    ----------
+    scores, trust : sequence of ndarray
+        Those of `fuse`, of pictures whose plants the experts were not trained on.
+    labels : ndarray of int, (n,)
+        Their species, of finite scores.
+    importance : ndarray of float, (n,)
+        Sample weights.
 
     References
     ----------

@@ -104,8 +104,12 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
         """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
 
-        `rejected_share` of the leaves of known species may be rejected; a `ValueError` is raised if it is not from 0
-        to 1.
+        `rejected_share` of the leaves of known species may be rejected.
+
+        Raises
+        ------
+        ValueError
+            If the share is not from 0 to 1.
         """
         if not 0 <= rejected_share <= 1:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")

@@ -69,12 +69,25 @@ def cross_validate(
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
-    Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
-    every split and type that has test and training pictures there.
+    Codebooks, classifiers, calibration and fusion are learned from each training part alone.
 
-    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
-    and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of pictures of their own type.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled ones, each of a known acquisition type.
+    recipes : mapping of AcquisitionType to Recipe
+    loader : FeatureLoader
+    splits : iterable of Split
+    shared_codebooks : bool
+        Learn the codebooks once, from all pictures without their labels. Features are then extracted, and kernel
+        matrices computed, once instead of once a split.
+    test_type : AcquisitionType, optional
+        Let the recipes answer pictures of this type instead of those of the type that they are for.
+
+    Yields
+    ------
+    FoldAnswers
+        The answers of every split and type that has test and training pictures there.
     """
     trainer = _SplitTrainer(pictures, recipes, loader, shared_codebooks)
     for split in splits:

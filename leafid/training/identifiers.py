@@ -30,10 +30,30 @@ def train_identifiers(
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
     """Train an identifier for each of some types that the recipe of a training set serves.
 
-    The experts' classifiers are trained once for all of the types, on those of the pictures that are in the training
-    set. With each identifier come its answers to training pictures, each given by classifiers that did not see the
-    plant. Without `learn_rejection`, the identifiers don't learn to reject pictures. A `LeafidError` is raised when
-    there is no readable labelled picture of one of the types.
+    The experts' classifiers are trained once for all of the types.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+    types : sequence of AcquisitionType
+    pictures : sequence of Picture
+        The pictures of the training set that are learned from are among them.
+    loader : FeatureLoader
+    seed : int
+        It decides about folds and samples.
+    learn_rejection : bool
+        Learn to reject pictures, too.
+
+    Returns
+    -------
+    dict
+        By type, the identifier with its answers to training pictures, each given by classifiers that did not see the
+        plant.
+
+    Raises
+    ------
+    LeafidError
+        When there is no readable labelled picture of one of the types.
     """
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}

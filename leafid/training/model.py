@@ -54,9 +54,23 @@ def train(
     *,
     thumbnails: bool = True,
 ) -> Model:
-    """Train a model on labelled pictures, each of a known acquisition type: an identifier for each of the recipes.
+    """Train a model: an identifier for each of the recipes.
 
-    With `thumbnails`, the model keeps small pictures of each species.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled ones, each of a known acquisition type.
+    recipes : mapping of AcquisitionType to Recipe
+    loader : FeatureLoader
+    seed : int
+        It decides about folds and samples.
+    thumbnails : bool
+        Keep small pictures of each species.
+
+    Raises
+    ------
+    LeafidError
+        When no labelled picture of one of the types can be read.
     """
     trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
     learned: set[Path] = set()
@@ -76,8 +90,10 @@ def train(
     # A picture whose altered copies can't be described is learned from nevertheless.
     readable = [picture for picture in pictures if picture.file in learned]
     warn_of_lost_species(pictures, readable)
-    recogniser = _train_recogniser_on_sample(
-        [picture for picture in readable if picture.type in recipes], loader, seed
+    served = [picture for picture in readable if picture.type in recipes]
+    sample = sample_by_plant(served, RECOGNISER_PICTURES, seed)
+    recogniser = train_recogniser(
+        [served[index] for index in sample], loader.with_step("acquisition types"), seed
     )
     held_out = {type_: trained[type_][1] for type_ in recipes}
     species = describe_species(
@@ -93,14 +109,6 @@ def train(
             thresholds=fit_thresholds(answers, taxa),
         )
     return Model(models, species, recogniser, compute_fingerprint(readable))
-
-
-def _train_recogniser_on_sample(
-    pictures: Sequence[Picture], loader: FeatureLoader, seed: int
-) -> TypeRecogniser:
-    indices = sample_by_plant(pictures, RECOGNISER_PICTURES, seed)
-    sample = [pictures[index] for index in indices]
-    return train_recogniser(sample, loader.with_step("acquisition types"), seed)
 
 
 def train_recogniser(
