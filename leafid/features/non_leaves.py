@@ -128,15 +128,37 @@ def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Ima
     ]
 
 
+class _Brush:
+    """Draws needles of nearly a colour on a canvas."""
+
+    def __init__(self, canvas: Image, hue: np.ndarray, random: Generator) -> None:
+        self.canvas = canvas
+        self.hue = hue
+        self.random = random
+
+    def draw(
+        self, base: np.ndarray, angle: float, length: float, thickness: int
+    ) -> None:
+        """Draw a bent line, and a midrib where there is room for one."""
+        random = self.random
+        steps = np.linspace(0, 1, 5)
+        bent = point_to(angle + random.normal(0, 0.1) * steps)
+        points = base + length * (steps * bent).T
+        colour = np.clip(self.hue + random.normal(0, 12, 3), 0, 255)
+        _draw_line(self.canvas, points, colour, thickness)
+        if thickness > 3:
+            midrib = colour * random.uniform(0.7, 1.5)
+            _draw_line(self.canvas, points, midrib, thickness // 4)
+
+
 def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     """Draw single needles, a tuft of needles, or a twig with needles in two rows, on a ground with their shadow."""
     ground = _draw_ground(image, mask, random)
     canvas = ground.copy()
     height, width = canvas.shape[:2]
     size = random.uniform(0.6, 0.95) * min(height, width)
-    hue = np.array(
-        [random.uniform(20, 80), random.uniform(70, 160), random.uniform(30, 110)]
-    )
+    hue = random.uniform((20, 70, 30), (80, 160, 110))
+    brush = _Brush(canvas, hue, random)
     angle = random.uniform(0, 2 * np.pi)
     start = np.array([width, height]) / 2 - 0.5 * size * point_to(angle)
     kind = random.random()
@@ -144,25 +166,14 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
         length = size * random.uniform(0.1, 0.8)
         thickness = max(2, int(length * random.uniform(0.04, 0.14)))
         for turn in random.uniform(0, 2 * np.pi, int(random.choice([1, 1, 1, 2, 3]))):
-            base = random.uniform(0.3, 0.7, 2) * (
-                width,
-                height,
-            ) - length / 2 * point_to(turn)
-            _draw_needle(canvas, base, turn, length, thickness, hue, random)
+            middle = random.uniform(0.3, 0.7, 2) * (width, height)
+            brush.draw(middle - length / 2 * point_to(turn), turn, length, thickness)
     elif kind < 0.5:
         thickness = max(1, int(size * random.uniform(0.003, 0.02)))
         for turn in angle + random.normal(0, 0.35, int(random.integers(2, 40))):
-            _draw_needle(
-                canvas,
-                start,
-                turn,
-                size * random.uniform(0.6, 1),
-                thickness,
-                hue,
-                random,
-            )
+            brush.draw(start, turn, size * random.uniform(0.6, 1), thickness)
     else:
-        _draw_two_rows(canvas, start, angle, size, hue, random)
+        _draw_two_rows(brush, start, angle, size)
     is_drawn = (canvas != ground).any(axis=2)
     offset = random.normal(0, 0.01, 2) * max(height, width)
     shift = np.array([[1, 0, offset[0]], [0, 1, offset[1]]], np.float32)
@@ -175,15 +186,9 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     return _blur(np.round(canvas * (1 - shadow[..., None])).astype(np.uint8), random)
 
 
-def _draw_two_rows(
-    canvas: Image,
-    start: np.ndarray,
-    angle: float,
-    size: float,
-    hue: np.ndarray,
-    random: Generator,
-) -> None:
+def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) -> None:
     """Draw a twig with needles on both sides."""
+    random = brush.random
     length = size * random.uniform(0.04, 0.25)
     bend = random.normal(0, 0.5)
     count = int(random.integers(20, 90))
@@ -197,33 +202,9 @@ def _draw_two_rows(
         taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
         for side in (-1, 1):
             turn = direction + side * (lean + random.normal(0, irregularity))
-            _draw_needle(
-                canvas, twig[-1], turn, max(length * taper, 2), thickness, hue, random
-            )
-    _draw_line(
-        canvas,
-        np.array(twig),
-        hue * random.uniform(0.5, 1.2, 3),
-        max(1, thickness // 2),
-    )
-
-
-def _draw_needle(
-    canvas: Image,
-    base: np.ndarray,
-    angle: float,
-    length: float,
-    thickness: int,
-    hue: np.ndarray,
-    random: Generator,
-) -> None:
-    """Draw a bent line of nearly a colour, and a midrib where there is room for one."""
-    steps = np.linspace(0, 1, 5)
-    points = base + length * (steps * point_to(angle + random.normal(0, 0.1) * steps)).T
-    colour = np.clip(hue + random.normal(0, 12, 3), 0, 255)
-    _draw_line(canvas, points, colour, thickness)
-    if thickness > 3:
-        _draw_line(canvas, points, colour * random.uniform(0.7, 1.5), thickness // 4)
+            brush.draw(twig[-1], turn, max(length * taper, 2), thickness)
+    colour = brush.hue * random.uniform(0.5, 1.2, 3)
+    _draw_line(brush.canvas, np.array(twig), colour, max(1, thickness // 2))
 
 
 def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:

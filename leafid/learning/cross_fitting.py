@@ -88,8 +88,8 @@ def cross_fit(
     """
     fit = _fit(rows, weights, labels, settings)
     classifier = fit.classifier
-    held_out_scores = Folds(
-        *(_score_held_out(rows, labels, parts, scored, settings) for parts in folds)
+    held_out_scores = folds.map(
+        lambda parts: _score_held_out(rows, labels, parts, scored, settings)
     )
     if not keep_statistics or isinstance(classifier, bytes):
         return FittedExpert(fit.transform, classifier, held_out_scores)

@@ -1,8 +1,12 @@
 """The ways in which examples are held out of training."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Folds(NamedTuple, Generic[T]):
@@ -17,3 +21,7 @@ class Folds(NamedTuple, Generic[T]):
     without_species: T
     #: The plants of the fold, of which there are more than in `without_plant`; likewise.
     without_more_plants: T
+
+    def map(self, function: Callable[[T], S]) -> Folds[S]:
+        """Apply a function to each value."""
+        return Folds(*map(function, self))

@@ -50,7 +50,7 @@ class HeldOutLeaves:
     def sees_species(self) -> Folds[np.ndarray]:
         """Whether the classifiers saw another plant of the leaf's species, bool (n,)."""
         rows = np.arange(len(self.labels))
-        return Folds(*(np.isfinite(of[0][rows, self.labels]) for of in self.scores))
+        return self.scores.map(lambda of: np.isfinite(of[0][rows, self.labels]))
 
 
 class Knownness(NamedTuple):
@@ -78,10 +78,9 @@ def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
     """
-    evidence = Folds(
-        *(
-            compute_evidence(scores, leaves.trust, weights, leaves.confidence)
-            for scores in leaves.scores
+    evidence = leaves.scores.map(
+        lambda scores: compute_evidence(
+            scores, leaves.trust, weights, leaves.confidence
         )
     )
     sees_species = leaves.sees_species

@@ -23,11 +23,8 @@ def select_scores(
 ) -> HeldOutScores:
     """Select the scores of a type's held-out rows from those of all types."""
     positions = np.searchsorted(plan.scored_rows, plan.held_out_rows[type_])
-    of_experts = zip(*(fit.held_out_scores for fit in experts.values()), strict=True)
-    selected = []
-    for scores in of_experts:
-        selected.append([of_expert[positions] for of_expert in scores])
-    return Folds(*selected)
+    scores = zip(*(fit.held_out_scores for fit in experts.values()), strict=True)
+    return Folds(*scores).map(lambda of_experts: [s[positions] for s in of_experts])
 
 
 def fuse_experts(

@@ -8,7 +8,6 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.learning.cross_fitting import FittedExpert, Fold, cross_fit
-from leafid.learning.folds import Folds
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import using_one_thread
@@ -90,22 +89,17 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     """Train the classifier of an expert in the folds of a plan."""
     training_set, settings = plan.training_set, plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)
-    folds = []
-    for pictures_of_folds in plan.folds:
-        folds.append(
-            [
-                Fold(
-                    training_set.find_rows(pictures),
-                    plan.weigh_rows(settings, pictures),
-                )
-                for pictures in pictures_of_folds
-            ]
-        )
+
+    def make_folds(folds: Sequence[np.ndarray]) -> list[Fold]:
+        return [
+            Fold(training_set.find_rows(f), plan.weigh_rows(settings, f)) for f in folds
+        ]
+
     expert = cross_fit(
         rows=training_set.make_rows(name),
         labels=plan.labels[training_set.picture_indices],
         weights=weights,
-        folds=Folds(*folds),
+        folds=plan.folds.map(make_folds),
         scored=plan.scored_rows,
         settings=settings,
         keep_statistics=keep_statistics,

@@ -11,7 +11,6 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
-from leafid.learning.folds import Folds
 from leafid.learning.knownness import HeldOutLeaves
 from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
@@ -51,9 +50,6 @@ def train_rejection(
     indices = training_set.picture_indices[rows]
     leaf_pictures = training_set.select_pictures(indices)
     confidence = training_set.confidence[rows]
-    selected = []
-    for of_experts in scores:
-        selected.append([values[sample] for values in of_experts])
     leaves = HeldOutLeaves(
         labels=plan.labels[indices],
         plants=np.array([picture.group for picture in leaf_pictures]),
@@ -61,7 +57,7 @@ def train_rejection(
         confidence=confidence,
         is_jittered=training_set.augmentations[rows] > 0,
         trust=expert_trust(identifier.recipe, confidence),
-        scores=Folds(*selected),
+        scores=scores.map(lambda of_experts: [s[sample] for s in of_experts]),
     )
     non_leaves = gather_non_leaves(identifier, pictures, loader)
     if not non_leaves or not leaves.sees_species.without_plant.any():
