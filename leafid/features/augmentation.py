@@ -70,8 +70,10 @@ class Augmentation:
 
     def make_feature_key(self) -> str:
         """Name everything that decides about the picture."""
-        version = f" {DRAWING_VERSION}" if self.kind.endswith("no-leaf") else ""
-        return f"{self.kind} {self.number}{version}"
+        key = f"{self.kind} {self.number}"
+        if self.kind.endswith("no-leaf"):
+            key += f" {DRAWING_VERSION}"
+        return key
 
 
 @dataclass(eq=False)
@@ -101,7 +103,8 @@ class AugmentedPicture:
         The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
         leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
-        image, acquisition_type = self.image, self.acquisition_type
+        image = self.image
+        acquisition_type = self.acquisition_type
         if augmentation is None:
             if self.needed_parts != "nothing":
                 return PictureViews(image, self._leaf)
@@ -241,7 +244,8 @@ def _tilt(
     fill: bool,
 ) -> Image:
     """Show a picture of a size from another side; `enlarge`, float64 (3, 3), maps positions in the image to it."""
-    width, axis = random.uniform(_MIN_WIDTH, 1), point_to(random.uniform(0, np.pi))
+    width = random.uniform(_MIN_WIDTH, 1)
+    axis = point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
     if fill:
         narrowing /= width

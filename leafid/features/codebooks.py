@@ -94,7 +94,8 @@ class _Learner:
         missing = self._list_missing(names)
         if not missing:
             return
-        loader, longest_side = self._loader, self._recipe.longest_side
+        loader = self._loader
+        longest_side = self._recipe.longest_side
         sample = partial(
             _sample_picture, missing, longest_side, needed_parts, self._seed
         )

@@ -72,7 +72,8 @@ def composite_photo(
     )
     pyramid = _cut_out(image, leaf)
     photo = _paint_background(pyramid, random, rows, cols)
-    length, shadow = random.uniform(*_LENGTH[kind]) * shorter, 0.02 * shorter
+    length = random.uniform(*_LENGTH[kind]) * shorter
+    shadow = 0.02 * shorter
     for _ in range(random.integers(*_N_FURTHER[kind])):
         _paste_leaf(photo, pyramid, random, "further", length, shadow)
     _paste_leaf(photo, pyramid, random, "top", length, shadow)
@@ -97,7 +98,8 @@ def _paint_background(
     pyramid: list[Image], random: Generator, rows: int, cols: int
 ) -> Image:
     """Paint clouds of the leaf's colour or a greyish one, and leaves out of focus."""
-    small_rows, small_cols = max(1, rows // 4), max(1, cols // 4)
+    small_rows = max(1, rows // 4)
+    small_cols = max(1, cols // 4)
     shorter = min(small_rows, small_cols)
     colour = np.array(cv2.mean(pyramid[-1][..., :3], pyramid[-1][..., 3])[:3])
     is_greyish = random.random() >= 0.6
@@ -177,7 +179,8 @@ def _vary_leaf(
     )
     rows, cols = leaf.shape[:2]
     # It is maybe mirrored, rotated, narrowed and seen in perspective.
-    rotation, direction = random.uniform(0, 2 * np.pi), random.uniform(0, np.pi)
+    rotation = random.uniform(0, 2 * np.pi)
+    direction = random.uniform(0, np.pi)
     narrowing = (
         rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
     )
@@ -198,7 +201,8 @@ def _expose(photo: Image, random: Generator) -> Image:
     dark, light = np.percentile(
         cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97]
     )
-    level, black = random.uniform(150, 265), dark * random.uniform(0, 0.9)
+    level = random.uniform(150, 265)
+    black = dark * random.uniform(0, 0.9)
     return cv2.LUT(
         photo, make_image((np.arange(256) - black) * (level / max(light - black, 8)))
     )
@@ -258,9 +262,13 @@ def project(
     Around the middle, positions are multiplied by `linear`, then divided by their distance from the camera, which is 1
     plus their product with `tilt`.
     """
-    to_origin, around, to_centre = np.eye(3), np.eye(3), np.eye(3)
-    to_origin[:2, 2], to_centre[:2, 2] = -middle, centre
-    around[:2, :2], around[2, :2] = linear, tilt
+    to_origin = np.eye(3)
+    around = np.eye(3)
+    to_centre = np.eye(3)
+    to_origin[:2, 2] = -middle
+    to_centre[:2, 2] = centre
+    around[:2, :2] = linear
+    around[2, :2] = tilt
     return to_centre @ around @ to_origin
 
 

@@ -137,11 +137,9 @@ class PictureViews:
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
-        self.segmentation = (
-            segmentation
-            if segmentation.blade.any()
-            else cover_whole(image, confidence=0.0)
-        )
+        self.segmentation = segmentation
+        if not segmentation.blade.any():
+            self.segmentation = cover_whole(image, confidence=0.0)
         self._pyramids: dict[
             tuple[str, int, str], tuple[Pyramid, np.ndarray | None]
         ] = {}
@@ -156,7 +154,8 @@ class PictureViews:
         """
         key = (view, size, channels)
         if key not in self._pyramids:
-            image, region = self.image, None
+            image = self.image
+            region = None
             if channels == "grey":
                 image = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
             if view == "picture":
@@ -191,10 +190,9 @@ def find_needed_parts(experts: Iterable[Expert]) -> NeededParts:
     experts = list(experts)
     if not all(expert.is_local for expert in experts):
         return "petiole"
-    needs_leaf = any(
-        expert.view != "picture" or expert.trust == "segmentation" for expert in experts
-    )
-    return "leaf" if needs_leaf else "nothing"
+    if all(e.view == "picture" and e.trust != "segmentation" for e in experts):
+        return "nothing"
+    return "leaf"
 
 
 def segment_as_type(

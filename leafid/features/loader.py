@@ -171,9 +171,8 @@ class FeatureLoader:
         closes the generator: what was computed by then is cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
-            yield from (
-                None if features is None else features[0] for features in stream
-            )
+            for features in stream:
+                yield next(iter(features or ()), None)
 
     def stream_augmented(
         self,
@@ -232,9 +231,8 @@ class FeatureLoader:
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
-        return self.progress(
-            items, total, f"{self.step}: {what}" if self.step else what
-        )
+        caption = ": ".join(filter(None, (self.step, what)))
+        return self.progress(items, total, caption)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None where its file can't be read."""

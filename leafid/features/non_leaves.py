@@ -122,7 +122,8 @@ def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Ima
     patch = image[
         max(0, row - radius) : row + radius, max(0, col - radius) : col + radius
     ]
-    down, right = max(0, height - patch.shape[0]), max(0, width - patch.shape[1])
+    down = max(0, height - patch.shape[0])
+    right = max(0, width - patch.shape[1])
     return cv2.copyMakeBorder(patch, 0, down, 0, right, cv2.BORDER_REFLECT)[
         :height, :width
     ]
@@ -194,7 +195,8 @@ def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) 
     count = int(random.integers(20, 90))
     # From needles with gaps between them to needles that cover each other.
     thickness = max(1, int(size / count * random.uniform(0.2, 1.1)))
-    lean, irregularity = random.uniform(0.5, 1.4), random.uniform(0.02, 0.15)
+    lean = random.uniform(0.5, 1.4)
+    irregularity = random.uniform(0.02, 0.15)
     twig = [start]
     for number in range(count):
         direction = angle + bend * number / count

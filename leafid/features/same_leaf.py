@@ -79,8 +79,6 @@ def find_similar(
         for (first, first_points), (second, second_points) in combinations(readable, 2):
             if count_matches(first_points, second_points) >= MIN_MATCHES:
                 groups.merge(first, second)
-        yield from (
-            [of_label[index] for index in sorted(group)]
-            for group in groups.subsets()
-            if len(group) > 1
-        )
+        for group in groups.subsets():
+            if len(group) > 1:
+                yield [of_label[index] for index in sorted(group)]

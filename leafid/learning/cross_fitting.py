@@ -135,14 +135,16 @@ def _fit(
     try:
         return ridge(rows, weights, labels, settings.regularisation)
     except np.linalg.LinAlgError as error:
-        penalty, n_pictures = settings.regularisation, np.count_nonzero(weights)
+        penalty = settings.regularisation
+        n_pictures = np.count_nonzero(weights)
         raise LeafidError(
             f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} pictures; use a larger one"
         ) from error
 
 
 def _find_targets(fit: EstimatorFit, labels: np.ndarray) -> tuple[float, float]:
-    scores, weights = fit.score(fit.indices), fit.weights / fit.weights.sum()
+    scores = fit.score(fit.indices)
+    weights = fit.weights / fit.weights.sum()
     is_right = labels[fit.indices, None] == np.arange(scores.shape[1])
     right = weights @ np.where(is_right, scores, 0).sum(axis=1)
     wrong = (

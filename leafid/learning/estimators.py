@@ -93,11 +93,15 @@ def fit_estimator(
     or ignores them with a warning. Of a single species nothing is to be learned: a `DummyClassifier` is fitted. A
     `LeafidError` is raised when scikit-learn can't fit it.
     """
-    kept, estimator = weights > 0, clone(estimator)
-    rows, labels, weights = rows[kept], labels[kept], weights[kept]
+    kept = weights > 0
+    estimator = clone(estimator)
+    rows = rows[kept]
+    labels = labels[kept]
+    weights = weights[kept]
     if labels.max() == 0:
         return DummyClassifier().fit(rows, labels)
-    last, parameter = estimator, "sample_weight"
+    last = estimator
+    parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
         parameter = f"{step}__{parameter}"
@@ -129,7 +133,8 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
     try:
         if hasattr(estimator, "decision_function"):
             scores = estimator.decision_function(rows)
-            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+            if scores.ndim == 1:
+                scores = np.column_stack([-scores, scores])
         else:
             scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
     except ValueError as error:  # of what was fitted to too few rows

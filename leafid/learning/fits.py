@@ -40,14 +40,17 @@ class DualRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         self._intercepts = self.weights @ targets / self.weights.sum()
-        indicators, shares, kernel = self.indicators, self.shares, self.read_kernel()
+        indicators = self.indicators
+        shares = self.shares
+        kernel = self.read_kernel()
         with_means = kernel @ shares
         low_rank = np.hstack([indicators, with_means])
         solved = self._solve(
             kernel, np.hstack([targets - self._intercepts, low_rank]), penalty
         )
         dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
-        nothing, one = np.zeros((shares.shape[1],) * 2), np.eye(shares.shape[1])
+        nothing = np.zeros((shares.shape[1],) * 2)
+        one = np.eye(shares.shape[1])
         # The inverse of [[S'KS, -1], [-1, 0]].
         core = (
             np.block([[nothing, -one], [-one, -(shares.T @ with_means)]])

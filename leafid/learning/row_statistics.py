@@ -87,10 +87,8 @@ def update_ridge(
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
     centred = rows.astype(np.float64) - statistics.mean
-    components, diagonal = (
-        statistics.components.astype(np.float64),
-        statistics.remainder + float(regularisation),
-    )
+    components = statistics.components.astype(np.float64)
+    diagonal = statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
     solved = centred.T / diagonal[:, None]

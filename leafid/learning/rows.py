@@ -131,10 +131,8 @@ class TrainingRows:
 
     def combine(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum rows with coefficients (n, k): float64 (n_columns, k)."""
-        total, factors = (
-            np.zeros((len(self.mean), coefficients.shape[1])),
-            coefficients.astype(np.float32),
-        )
+        total = np.zeros((len(self.mean), coefficients.shape[1]))
+        factors = coefficients.astype(np.float32)
         for part in iterate_batches(*self.shape):
             total += self.read(part).T @ factors[part]
         release_memory(self.vectors)
@@ -158,10 +156,8 @@ class TrainingRows:
         )
         # Equal rows span nothing; one empty column is kept to fit something to.
         kept = max(int(kept), 1)
-        values, combinations = (
-            np.zeros((n_rows, kept), np.float32),
-            np.zeros((n_rows, kept)),
-        )
+        values = np.zeros((n_rows, kept), np.float32)
+        combinations = np.zeros((n_rows, kept))
         values[order - 1] = np.tril(factor)[:, :kept]
         corner = factor[:kept, :kept] + np.diag(
             np.where(factor.diagonal()[:kept] > 0, 0, 1)
@@ -177,11 +173,9 @@ class TrainingRows:
         self, coefficients: np.ndarray, combinations: np.ndarray | None
     ) -> np.ndarray:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
-        return (
-            coefficients
-            if combinations is None
-            else self.combine(combinations @ coefficients)
-        )
+        if combinations is None:
+            return coefficients
+        return self.combine(combinations @ coefficients)
 
 
 def make_rows(
@@ -201,13 +195,15 @@ def make_rows(
     n_rows = len(sample)
     first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
     # Values are taken relative to the first row, so that a constant column is exactly 0.
-    sums, squares = np.zeros(len(first)), np.zeros(len(first))
+    sums = np.zeros(len(first))
+    squares = np.zeros(len(first))
     for part in iterate_batches(n_rows, len(first)):
         values = apply_feature_map(sample[part].astype(np.float32), map) - first
         sums += values.sum(axis=0)
         squares += np.square(values, out=values).sum(axis=0)
     release_memory(vectors)
-    mean, scale = sums / n_rows, None
+    mean = sums / n_rows
+    scale = None
     if standardise:
         spread = np.sqrt(np.maximum(squares / n_rows - mean**2, 0))
         # A constant column is set to 0: dividing by its spread would amplify rounding errors.

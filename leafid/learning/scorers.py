@@ -51,7 +51,9 @@ class RowTransform:
         rows = rows - np.array(
             [self.means.get(domain, self.mean) for domain in domains.tolist()]
         )
-        return rows if self.scale is None else rows * self.scale
+        if self.scale is None:
+            return rows
+        return rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
         """Make what transforms vectors of any domain as those of one."""
@@ -62,9 +64,9 @@ class RowTransform:
     ) -> LinearScorer:
         """Turn a classifier of centred rows into one of vectors of a domain."""
         mean = self.means.get(domain, self.mean)
-        unscaled = (
-            coefficients if self.scale is None else coefficients * self.scale[:, None]
-        )
+        unscaled = coefficients
+        if self.scale is not None:
+            unscaled = coefficients * self.scale[:, None]
         return LinearScorer(
             self.map,
             unscaled.astype(np.float32),

@@ -72,7 +72,8 @@ class WeightedRows:
         """Summarise centred rows by their leading principal components, and the variances of what they leave."""
         vectors, strengths = self.find_components(N_COMPONENTS)
         total = float(self.weights.sum())
-        mean, squares = np.zeros(self.rows.shape[1]), np.zeros(self.rows.shape[1])
+        mean = np.zeros(self.rows.shape[1])
+        squares = np.zeros(self.rows.shape[1])
         for part in iterate_batches(len(self.indices), len(mean)):
             values = self.read_centred(self.indices[part])
             mean += self.weights[part] @ values / total

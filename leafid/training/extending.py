@@ -243,7 +243,8 @@ def _complete_taxa(
     }
     completed = {}
     for name, info in new.items():
-        taxon, relative = info.taxon, known.get(info.taxon.genus, info.taxon)
+        taxon = info.taxon
+        relative = known.get(info.taxon.genus, info.taxon)
         taxon = replace(
             taxon,
             family=taxon.family or relative.family,

@@ -37,7 +37,8 @@ def fuse_experts(
     weights, answers = _fit_weights(plan, type_, scores.without_plant)
     training_set = plan.training_set
     domain = training_set.recipe.training_types.index(type_)
-    linear, estimators = {}, {}
+    linear = {}
+    estimators = {}
     for name, expert in experts.items():
         scorer = expert.make_scorer(domain)
         if isinstance(scorer, LinearScorer):
@@ -74,9 +75,11 @@ def _fit_weights(
     plan: FoldPlan, type_: AcquisitionType, scores: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, HeldOutAnswers]:
     """Fit the weights of the experts on the scores of held-out rows, and give the answers to held-out pictures."""
-    training_set, rows = plan.training_set, plan.held_out_rows[type_]
+    training_set = plan.training_set
+    rows = plan.held_out_rows[type_]
     indices = training_set.picture_indices[rows]
-    pictures, labels = training_set.select_pictures(indices), plan.labels[indices]
+    pictures = training_set.select_pictures(indices)
+    labels = plan.labels[indices]
     trust = expert_trust(training_set.recipe, training_set.confidence[rows])
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(

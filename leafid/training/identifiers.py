@@ -87,7 +87,8 @@ def train_identifiers(
 
 def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
     """Train the classifier of an expert in the folds of a plan."""
-    training_set, settings = plan.training_set, plan.training_set.recipe.experts[name]
+    training_set = plan.training_set
+    settings = plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)
 
     def make_folds(folds: Sequence[np.ndarray]) -> list[Fold]:

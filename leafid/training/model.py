@@ -75,7 +75,8 @@ def train(
     trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
     learned: set[Path] = set()
     for types in group_by_training(recipes):
-        step, recipe = loader.with_step(", ".join(types)), recipes[types[0]]
+        step = loader.with_step(", ".join(types))
+        recipe = recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(training_set, types, pictures, step, seed)

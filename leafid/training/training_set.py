@@ -87,8 +87,9 @@ class TrainingSet:
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
         weights = picture_weights[self.picture_indices] * self.relative_weights
-        total = weights.sum()
-        return weights * (picture_weights.sum() / total) if total else weights
+        if not weights.any():
+            return weights
+        return weights * (picture_weights.sum() / weights.sum())
 
     def make_rows(self, name: str) -> TrainingRows:
         """Make the training rows of an expert, or take those that are kept."""
