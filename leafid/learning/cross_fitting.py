@@ -127,7 +127,9 @@ def _fit(
     labels: np.ndarray,
     settings: ClassifierSettings,
 ) -> DualRidge | PrimalRidge | EstimatorFit:
-    if settings.classifier != "ridge":
+    # Of a single species nothing is to be learned: a ridge gives it a constant score.
+    has_several = np.ptp(labels[weights > 0]) > 0
+    if settings.classifier != "ridge" and has_several:
         estimator = make_estimator(settings.classifier, settings.classifier_options)
         return EstimatorFit(rows, weights, labels, estimator)
     n_rows, n_columns = rows.shape

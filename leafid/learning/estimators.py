@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.discovery import all_estimators
@@ -90,16 +89,13 @@ def fit_estimator(
     """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
 
     `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
-    or ignores them with a warning. Of a single species nothing is to be learned: a `DummyClassifier` is fitted. A
-    `LeafidError` is raised when scikit-learn can't fit it.
+    or ignores them with a warning. A `LeafidError` is raised when scikit-learn can't fit it.
     """
     kept = weights > 0
     estimator = clone(estimator)
     rows = rows[kept]
     labels = labels[kept]
     weights = weights[kept]
-    if labels.max() == 0:
-        return DummyClassifier().fit(rows, labels)
     last = estimator
     parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
@@ -149,18 +145,12 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def is_linear(estimator: Any) -> bool:
-    """Whether the scores of a fitted estimator are a linear function of rows, which `to_linear` gives."""
-    return (
-        isinstance(estimator, LinearClassifierMixin)
-        or len(getattr(estimator, "classes_", "ab")) == 1
-    )
+    """Whether the scores of an estimator are a linear function of rows, which `to_linear` gives once it is fitted."""
+    return isinstance(estimator, LinearClassifierMixin)
 
 
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
     """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
-    if len(estimator.classes_) == 1:
-        nothing = np.zeros((estimator.n_features_in_, 1), np.float32)
-        return nothing, nothing[0]
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
     if len(coefficients) == 1:

@@ -85,8 +85,7 @@ def train(
                 "all pictures are of one species; it will be the answer to every %s",
                 " or ".join(types),
             )
-    training_types = [recipe.training_types for recipe in recipes.values()]
-    used = set(chain(*training_types))
+    used = set(chain(*(recipe.training_types for recipe in recipes.values())))
     pictures = [picture for picture in pictures if picture.type in used]
     # A picture whose altered copies can't be described is learned from nevertheless.
     readable = [picture for picture in pictures if picture.file in learned]
@@ -101,14 +100,15 @@ def train(
         readable, held_out, loader.with_step("traits"), thumbnails=thumbnails
     )
     taxa = {name: info.taxon for name, info in species.items()}
-    models = {}
-    for type_, answers in held_out.items():
-        models[type_] = TypeModel(
+    models = {
+        type_: TypeModel(
             identifier=trained[type_][0],
             scores=held_out_scores([answers]),
             plant_exponent=fit_plant_exponent(answers, seed),
             thresholds=fit_thresholds(answers, taxa),
         )
+        for type_, answers in held_out.items()
+    }
     return Model(models, species, recogniser, compute_fingerprint(readable))
 
 

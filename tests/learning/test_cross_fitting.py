@@ -6,6 +6,7 @@ from leafid.errors import LeafidError
 from leafid.learning.cross_fitting import Fold, cross_fit
 from leafid.learning.folds import Folds
 from leafid.learning.rows import make_rows
+from leafid.learning.scorers import LinearScorer
 from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
@@ -154,6 +155,16 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     others = np.setdiff1d(np.arange(30), unseen)
     assert np.ptp(scores[others, 2]) < 1e-6
     assert np.isneginf(scores[others][:, :2]).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_species_needs_no_classifier(kind):
+    vectors, _ = drawn(30, 5)
+    scorer, scores = learned(vectors, np.zeros(30, int), [np.arange(15)], kind)
+    assert isinstance(scorer, LinearScorer)
+    assert not scorer.coefficients.any()
+    assert scorer.scores(vectors).shape == scores.shape == (30, 1)
+    assert np.isfinite(scores[:15]).all()
 
 
 @pytest.mark.parametrize("d", [4, 40])
