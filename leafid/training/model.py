@@ -124,21 +124,15 @@ def train_recogniser(
     ]
     on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
     table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
-    readable: list[Picture] = []
-    rows: list[np.ndarray] = []
-    is_original: list[bool] = []
-    for index, picture in enumerate([*pictures, *on_sheets]):
-        row = table[index]
-        if row is not None:
-            readable.append(picture)
-            rows.append(row)
-            is_original.append(index < len(pictures))
+    read = [index for index, row in enumerate(table) if row is not None]
+    all_pictures = [*pictures, *on_sheets]
+    readable = [all_pictures[index] for index in read]
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    features = np.stack(rows)
+    features = np.array([table[index] for index in read], np.float32)
     is_correct = _recognise_held_out(features, readable, types, seed)
-    judged = is_correct[is_original]
+    judged = is_correct[np.array(read) < len(pictures)]
     recogniser = fit_type_recogniser(features, types)
     if np.isnan(judged).all():
         return recogniser
