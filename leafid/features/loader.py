@@ -275,14 +275,14 @@ class FeatureLoader:
         """Take from the cache what it has, compute what is missing, and store that."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
-            found = self._look_up_arrays(chunk, computation)
-            missing = [computation.keys.keys() - arrays.keys() for arrays in found]
+            cached = self._look_up_arrays(chunk, computation)
+            missing = [computation.keys.keys() - arrays.keys() for arrays in cached]
             names = [sorted(of_picture) for of_picture in missing if of_picture]
             incomplete = list(compress(chunk, missing))
             results = self.map_pictures(computation.compute, incomplete, names)
             new: list[tuple[bytes, bytes]] = []
             try:
-                for picture, arrays in zip(chunk, found, strict=True):
+                for picture, arrays in zip(chunk, cached, strict=True):
                     if len(arrays) == len(computation.keys):
                         yield arrays
                     elif result := next(results):
