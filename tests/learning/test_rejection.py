@@ -18,6 +18,7 @@ from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
 from leafid.learning.rejection import (
     Rejection,
     acceptance_score,
+    apply_calibration,
     compute_quantiles,
     fit_rejection,
 )
@@ -252,6 +253,22 @@ def test_operating_points_are_of_species_with_another_plant(leaves, rejection):
     assert len(fit(leaves, plants=one_plant).quantiles) == 800 - is_alone.sum()
     one_each = np.array([f"plant {label}" for label in leaves.labels])
     assert len(fit(leaves, plants=one_each).quantiles) == 800
+
+
+def test_answers_are_calibrated_on_jittered_copies_if_there_are_any(leaves):
+    """Copies whose scores are noise are hardly ever right, and only they count."""
+    is_copy = np.arange(800) % 2 == 1
+    noise = draw_leaves(800, 5, clarity=(0.0, 0.0, 0.0)).scores.without_plant
+    scores = [
+        np.where(is_copy[:, None], *pair)
+        for pair in zip(noise, leaves.scores.without_plant, strict=True)
+    ]
+    folds = leaves.scores._replace(without_plant=scores)
+    of_all, of_copies = (
+        apply_calibration(0.5, fit(leaves, scores=folds, is_jittered=mask).calibration)
+        for mask in (np.zeros(800, bool), is_copy)
+    )
+    assert of_copies < of_all - 0.2
 
 
 def test_what_is_probably_no_leaf_is_rated_below_all_others():
