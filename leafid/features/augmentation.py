@@ -80,8 +80,8 @@ class Augmentation:
 class AugmentedPicture:
     """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side, at most 640. The views show
-    `needed_parts`.
+    Composited photos have `longest_side` pixels on their longer side, at most 640. The
+    views show `needed_parts`.
     """
 
     image: Image
@@ -91,7 +91,8 @@ class AugmentedPicture:
 
     @cached_property
     def _leaf(self) -> Segmentation:
-        # What is made from a picture is made from its leaf, even where the views don't show it.
+        # What is made from a picture is made from its leaf, even where the views don't
+        # show it.
         parts = self.needed_parts
         if parts == "nothing":
             parts = "leaf"
@@ -100,8 +101,9 @@ class AugmentedPicture:
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
 
-        The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
-        leaf that is not found but known, classifiers would not learn how segmentation varies.
+        The leaf of an augmented picture is searched for as in any other, in a
+        composited photo as in a photo: with a leaf that is not found but known,
+        classifiers would not learn how segmentation varies.
         """
         image = self.image
         acquisition_type = self.acquisition_type
@@ -137,15 +139,18 @@ def jitter_picture(
 ) -> Image:
     """Show a picture as another camera does: from another side and in other light, and every third one poorly.
 
-    Descriptors change more with the leaf's position, the light and the camera than between species, and a few plants of
-    a species don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The
-    result depends on the number, the type and the content of the picture alone: a tilted sheet is continued beside its
-    edges, a tilted photo is enlarged to fill its frame. A poor picture is smaller.
+    Descriptors change more with the leaf's position, the light and the camera than
+    between species, and a few plants of a species don't show how. Classifiers that also
+    learn from jittered pictures learn to ignore such changes. The result depends on the
+    number, the type and the content of the picture alone: a tilted sheet is continued
+    beside its edges, a tilted photo is enlarged to fill its frame. A poor picture is
+    smaller.
 
     References
     ----------
-    .. [1] P. Y. Simard, D. Steinkraus, J. C. Platt, "Best practices for convolutional neural networks applied to visual
-       document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
+    .. [1] P. Y. Simard, D. Steinkraus, J. C. Platt, "Best practices for convolutional
+       neural networks applied to visual document analysis", ICDAR 2003, section 2,
+       doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     fill = not acquisition_type.lies_on_sheet
@@ -180,7 +185,8 @@ def _degrade_picture(
 ) -> Image:
     """Show a picture as a poor camera, another light, and a pressed or back-lit leaf would: small, blurred, recoloured.
 
-    The lightness and the colours of the leaf are changed beside those of its background, then those of all.
+    The lightness and the colours of the leaf are changed beside those of its
+    background, then those of all.
     """
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))
@@ -243,7 +249,10 @@ def _tilt(
     *,
     fill: bool,
 ) -> Image:
-    """Show a picture of a size from another side; `enlarge`, float64 (3, 3), maps positions in the image to it."""
+    """Show a picture of a size from another side.
+
+    `enlarge`, float64 (3, 3), maps positions in the image to it.
+    """
     width = random.uniform(_MIN_WIDTH, 1)
     axis = point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)

@@ -34,16 +34,17 @@ def learn_encoders(
 ) -> dict[str, Encoder]:
     """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
 
-    An expert that finds too few features (grey pictures have no edges between hues) gets an encoder that distinguishes
-    nothing. A `LeafidError` is raised when no picture can be read, or all experts are on local patches and none finds
-    enough.
+    An expert that finds too few features (grey pictures have no edges between hues)
+    gets an encoder that distinguishes nothing. A `LeafidError` is raised when no
+    picture can be read, or all experts are on local patches and none finds enough.
     """
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     learner = _Learner(recipe, loader, seed)
     by_types = group_by(local, lambda name: local[name].codebook_types)
     for types, names in by_types.items():
-        # The types may be those of the codebook, which recipes then share with all its vectors. Where their pictures
-        # show too few features, all pictures are learned from.
+        # The types may be those of the codebook, which recipes then share with all its
+        # vectors. Where their pictures show too few features, all pictures are learned
+        # from.
         of_types = [picture for picture in pictures if picture.type in types]
         learner.learn(names, of_types)
         learner.learn(names, pictures)
@@ -63,7 +64,10 @@ def learn_encoders(
 def sample_evenly(
     pictures: Sequence[Picture], n_pictures: int, seed: int
 ) -> list[Picture]:
-    """Sample at most `n_pictures` pictures in rounds; each round takes one picture of every species."""
+    """Sample at most `n_pictures` pictures in rounds.
+
+    Each round takes one picture of every species.
+    """
     shuffled = [
         pictures[index]
         for index in np.random.default_rng(seed).permutation(len(pictures))

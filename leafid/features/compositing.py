@@ -25,8 +25,9 @@ _N_FURTHER = {"leaf": (0, 3), "branch": (6, 14)}
 _LENGTH = {"leaf": (0.6, 0.95), "branch": (0.35, 0.7)}
 # The number of leaves in the background, end exclusive.
 _N_BACKGROUND = (4, 16)
-# Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in the background, to the shorter
-# side), of its width (relative to that of the leaf that is copied), and of its brightness.
+# Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in
+# the background, to the shorter side), of its width (relative to that of the leaf that
+# is copied), and of its brightness.
 _RANGES = {
     "top": ((0.38, 0.62), (1.0, 1.2), (0.6, 1.0), (0.75, 1.1)),
     "further": ((0, 1), (0.6, 1.1), (0.35, 1.0), (0.45, 1.0)),
@@ -51,16 +52,18 @@ def composite_photo(
 ) -> Image:
     """Composite a photo from copies of a leaf that was photographed or scanned on a sheet.
 
-    There are few photos of leaves on the tree, of few plants, but many scans of the same species. A composited photo
-    has what a scan lacks: leaves in perspective that overlap and shade each other, in uneven light, in front of leaves
-    that are out of focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly single leaf; the
-    result depends on the number and on the content of the image alone. It is four to three, landscape or upright, with
-    `longest_side` in pixels; an image without a leaf is returned as it is.
+    There are few photos of leaves on the tree, of few plants, but many scans of the
+    same species. A composited photo has what a scan lacks: leaves in perspective that
+    overlap and shade each other, in uneven light, in front of leaves that are out of
+    focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly
+    single leaf; the result depends on the number and on the content of the image alone.
+    It is four to three, landscape or upright, with `longest_side` in pixels; an image
+    without a leaf is returned as it is.
 
     References
     ----------
-    .. [1] D. Dwibedi, I. Misra, M. Hebert, "Cut, paste and learn: surprisingly easy synthesis for instance detection",
-       ICCV 2017, doi:10.1109/ICCV.2017.146
+    .. [1] D. Dwibedi, I. Misra, M. Hebert, "Cut, paste and learn: surprisingly easy
+       synthesis for instance detection", ICCV 2017, doi:10.1109/ICCV.2017.146
     """
     if not leaf.mask.any():
         return image
@@ -172,7 +175,8 @@ def _vary_leaf(
     centres, lengths, widths, brightnesses = _RANGES[place]
     centre = random.uniform(*centres, 2) * photo_size
     length *= random.uniform(*lengths)
-    # The smallest level that is enlarged by at most 1.2 is reduced by less than 2, as linear interpolation needs.
+    # The smallest level that is enlarged by at most 1.2 is reduced by less than 2, as
+    # linear interpolation needs.
     leaf = next(
         (level for level in reversed(pyramid) if max(level.shape[:2]) >= length / 1.2),
         pyramid[0],
@@ -259,8 +263,8 @@ def project(
 ) -> np.ndarray:
     """Return the matrix, float64 (3, 3), of a perspective that maps the point `middle` to the point `centre`.
 
-    Around the middle, positions are multiplied by `linear`, then divided by their distance from the camera, which is 1
-    plus their product with `tilt`.
+    Around the middle, positions are multiplied by `linear`, then divided by their
+    distance from the camera, which is 1 plus their product with `tilt`.
     """
     to_origin = np.eye(3)
     around = np.eye(3)
@@ -281,8 +285,9 @@ def relight(
 ) -> Image:
     """Map the grey levels of a picture by a table, then let its light fall off towards a side; above 255 is white.
 
-    A fourth channel is a mask, which stays the same. The slopes along columns and rows are added in a precision,
-    float32 or float64, on which the last bits of training pictures depend.
+    A fourth channel is a mask, which stays the same. The slopes along columns and rows
+    are added in a precision, float32 or float64, on which the last bits of training
+    pictures depend.
     """
     rows, cols = image.shape[:2]
     across, down = random.uniform(-max_slope, max_slope, 2)

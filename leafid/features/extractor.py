@@ -24,9 +24,11 @@ from leafid.segmentation.crop import crop_leaf
 from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 
-#: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
+#: Raised with every change to segmentation, descriptors or encoders that changes a
+#: vector: cached ones are then unused.
 FEATURE_VERSION = 31
-#: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
+#: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in
+#: it the petiole.
 NeededParts = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
@@ -64,7 +66,10 @@ class FeatureExtractor:
 
     @property
     def needed_parts(self) -> NeededParts:
-        """What is searched for in pictures; where it is nothing, the whole picture is leaf, with confidence 1."""
+        """What is searched for in pictures.
+
+        Where it is nothing, the whole picture is leaf, with confidence 1.
+        """
         return find_needed_parts(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
@@ -101,7 +106,10 @@ class FeatureExtractor:
         return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
-        """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
+        """Extract the features of a picture.
+
+        The acquisition type decides how the leaf is segmented.
+        """
         return self.extract_from_views(
             PictureViews(
                 image, segment_as_type(image, acquisition_type, self.needed_parts)
@@ -130,7 +138,9 @@ class FeatureExtractor:
 
 
 class PictureViews:
-    """Views of a picture that several experts share; each is made when it is first used.
+    """Views of a picture that several experts share.
+
+    Each is made when it is first used.
 
     If the segmentation found no leaf, the whole picture counts as leaf.
     """
@@ -149,8 +159,8 @@ class PictureViews:
     ) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
-        The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
-        but for the whole picture, which has no region.
+        The view is named as by `leafid.features.recipe.Expert.view`, and its longest
+        side `size` pixels. It is square but for the whole picture, which has no region.
         """
         key = (view, size, channels)
         if key not in self._pyramids:
@@ -178,7 +188,10 @@ def name_versions() -> str:
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
-    """Extract the local features of a picture for an expert; none where no patch fits its settings."""
+    """Extract the local features of a picture for an expert.
+
+    None where no patch fits its settings.
+    """
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
     return descriptor.compute(
         *views.get_pyramid(expert.view, expert.size, descriptor.reads), expert.grid
@@ -186,7 +199,10 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 
 def find_needed_parts(experts: Iterable[Expert]) -> NeededParts:
-    """Find the parts that experts need: the petiole only for measures; patches name as many species without it."""
+    """Find the parts that experts need: the petiole only for measures.
+
+    Patches name as many species without it.
+    """
     experts = list(experts)
     if not all(expert.is_local for expert in experts):
         return "petiole"
@@ -200,11 +216,14 @@ def segment_as_type(
     acquisition_type: AcquisitionType,
     needed_parts: NeededParts = "petiole",
 ) -> Segmentation:
-    """Segment a picture as its type requires; where no part is needed, all of it is leaf."""
+    """Segment a picture as its type requires.
+
+    Where no part is needed, all of it is leaf.
+    """
     if needed_parts == "nothing":
         return cover_whole(image, confidence=1.0)
-    # In a photo, a part that protrudes from the leaf is as often a neighbouring leaf as the petiole. The accuracy is no
-    # higher where it is cut off.
+    # In a photo, a part that protrudes from the leaf is as often a neighbouring leaf as
+    # the petiole. The accuracy is no higher where it is cut off.
     petiole = needed_parts == "petiole" and acquisition_type.lies_on_sheet
     return segment(image, acquisition_type, petiole=petiole)
 
@@ -218,9 +237,11 @@ def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
 def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
     """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
 
-    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
-    of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
-    and roughness (mean absolute differences of neighbours) of the rim and of the whole. `picture` has no effect.
+    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
+    rim's lightness, of the distance of its colours from their median, standard
+    deviations of the rim and of the whole, range of the corners' colours, and roughness
+    (mean absolute differences of neighbours) of the rim and of the whole. `picture` has
+    no effect.
     """
     small = cv2.resize(
         image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA

@@ -47,8 +47,8 @@ Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 _Arrays = dict[Any, np.ndarray]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up, and stored, together: their values are in memory at once, and workers may be as
-# far ahead of the consumer.
+# Number of pictures that are looked up, and stored, together: their values are in
+# memory at once, and workers may be as far ahead of the consumer.
 _LOOKED_UP_AT_ONCE = 128
 
 
@@ -95,7 +95,10 @@ class _CachedComputation:
     dtype: type[np.floating] = np.float16
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
-        """Make the keys in the cache of a picture's arrays, by name; there are none where its content is unknown."""
+        """Make the keys in the cache of a picture's arrays, by name.
+
+        There are none where its content is unknown.
+        """
         if not content_hash:
             return {}
         words = f"|{picture.type}|{content_hash}"
@@ -105,11 +108,15 @@ class _CachedComputation:
         }
 
     def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, _Arrays]:
-        """Compute arrays of a picture with some names; also returns the hash of what was read."""
+        """Compute arrays of a picture with some names.
+
+        Also returns the hash of what was read.
+        """
         image, content_hash = read_hashed_image(
             picture.file, self.longest_side, picture.data
         )
-        # In the range of its type, and rounded, a computed array equals a cached one to the last bit.
+        # In the range of its type, and rounded, a computed array equals a cached one to
+        # the last bit.
         greatest = np.finfo(self.dtype).max
         arrays = self.function(image, picture, names)
         for name, array in arrays.items():
@@ -124,7 +131,10 @@ class _CachedComputation:
         return [(keys[name], array.tobytes()) for name, array in arrays.items()]
 
     def read(self, stored: Mapping[bytes, bytes], keys: Mapping[Any, bytes]) -> _Arrays:
-        """Read the arrays that a cache has for a picture's keys; a value of another length is none of them."""
+        """Read the arrays that a cache has for a picture's keys.
+
+        A value of another length is none of them.
+        """
         itemsize = np.dtype(self.dtype).itemsize
         return {
             name: np.frombuffer(stored[key], self.dtype)
@@ -142,7 +152,8 @@ class FeatureLoader:
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
     progress: Progress = pass_through
-    #: The step of the work that is being done, with which captions start: ``2/3 photo``.
+    #: The step of the work that is being done, with which captions start: ``2/3
+    #: photo``.
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -167,8 +178,9 @@ class FeatureLoader:
     ) -> Generator[Features | None, None, None]:
         """Yield the features of pictures of known types, holding those of some hundred pictures at a time.
 
-        None stands for a picture that can't be read, which is noted in `unreadable`. A caller that may stop early
-        closes the generator: what was computed by then is cached.
+        None stands for a picture that can't be read, which is noted in `unreadable`. A
+        caller that may stop early closes the generator: what was computed by then is
+        cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
             for features in stream:
@@ -211,7 +223,10 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         caption: str = "describe",
     ) -> list[np.ndarray | None]:
-        """Give the result for each picture, float32 with the precision of its type; None if it can't be read."""
+        """Give the result for each picture, float32 with the precision of its type.
+
+        None if it can't be read.
+        """
         key = function.key
         computation = _CachedComputation(
             keys={key: f"{key}|{name_versions()}"},
@@ -251,7 +266,8 @@ class FeatureLoader:
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, with further arguments for each, on the workers.
 
-        Where it raises an error, the result is None, and the error is noted in `unreadable`.
+        Where it raises an error, the result is None, and the error is noted in
+        `unreadable`.
         """
         results = ordered_map(
             partial(_call_guarded, function),

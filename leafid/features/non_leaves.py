@@ -1,8 +1,9 @@
 """Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
 
-Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics and parts of
-photographs take nothing from them. Models that learn from these few kinds reject writing, strokes, noise and grain as
-well as models that also learn from such pictures; without the photographs they name more scenes.
+Figures and needles are drawn on the sheets of training pictures, in their colours and
+textures; mosaics and parts of photographs take nothing from them. Models that learn
+from these few kinds reject writing, strokes, noise and grain as well as models that
+also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
@@ -18,7 +19,8 @@ from numpy.random import Generator
 from leafid.features.compositing import make_image, point_to, rotate
 from leafid.segmentation.result import Image, Mask
 
-#: Raised with every change to what is drawn: cached vectors of such pictures are then unused.
+#: Raised with every change to what is drawn: cached vectors of such pictures are then
+#: unused.
 DRAWING_VERSION = 6
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 
@@ -26,7 +28,8 @@ _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     """Draw a picture without a leaf, uint8 (H, W, 3), from the sheet, colours and texture of a training picture.
 
-    The number is one of `ALL_KINDS`. The result depends on it and on the content of the picture alone.
+    The number is one of `ALL_KINDS`. The result depends on it and on the content of the
+    picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     return _DRAW[number](image, mask, random)
@@ -51,7 +54,10 @@ def _draw_ground(image: Image, mask: Mask, random: Generator) -> Image:
 
 
 def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
-    """Cut the largest of some random rectangles without leaf out of a picture; without any, one of its plain colour."""
+    """Cut the largest of some random rectangles without leaf out of a picture.
+
+    Without any, one of its plain colour.
+    """
     rows, cols = mask.shape
     margin = max(1, int(0.02 * max(rows, cols)))
     near = cv2.dilate(
@@ -214,8 +220,9 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
 
     References
     ----------
-    .. [1] A. B. Lee, D. Mumford, J. Huang, "Occlusion models for natural images: a statistical study of a
-       scale-invariant dead leaves model", IJCV 41, 2001, doi:10.1023/A:1011109015675
+    .. [1] A. B. Lee, D. Mumford, J. Huang, "Occlusion models for natural images: a
+       statistical study of a scale-invariant dead leaves model", IJCV 41, 2001,
+       doi:10.1023/A:1011109015675
     """
     size = _choose_size(random)
     canvas = _draw_clouds(size, random)
@@ -332,7 +339,8 @@ def _draw_line(
     )
 
 
-# Kinds by their numbers, which feature caches name and random draws start from: 3 was another kind.
+# Kinds by their numbers, which feature caches name and random draws start from: 3 was
+# another kind.
 _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     0: _draw_figure,
     1: _draw_needles,
@@ -344,8 +352,9 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     ),
     6: partial(_cut_photograph, ("astronaut", "rocket")),
 }
-#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because
-#: the leaves of all species of the bundled model are broad.
+#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as
+#: pictures without a leaf, because the leaves of all species of the bundled model are
+#: broad.
 TRAINING_KINDS = {"figure": 0, "needles": 1, "mosaic": 2, "photograph": 5}
 #: Numbers of the kinds that are kept for testing, by name.
 TEST_KINDS = {"pattern": 4, "other photograph": 6}

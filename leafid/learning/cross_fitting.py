@@ -32,14 +32,16 @@ class FittedExpert:
 
     #: What turns vectors into the centred rows that the classifier takes.
     transform: RowTransform
-    #: A classifier that is not linear is in the format of `leafid.learning.estimator_bytes.dump`.
+    #: A classifier that is not linear is in the format of
+    #: `leafid.learning.estimator_bytes.dump`.
     classifier: LinearClassifier | bytes
-    #: float32 (k, n_species): each row is scored by the classifier that was fitted without its fold, with -inf for
-    #: species that this did not see.
+    #: float32 (k, n_species): each row is scored by the classifier that was fitted
+    #: without its fold, with -inf for species that this did not see.
     held_out_scores: Folds[np.ndarray]
     #: What further rows are learned with later; None where there is no need of it.
     statistics: RowStatistics | None = None
-    #: The mean scores of the rows that it was fitted to: of wrong species, and of the right one.
+    #: The mean scores of the rows that it was fitted to: of wrong species, and of the
+    #: right one.
     targets: tuple[float, float] = (-1.0, 1.0)
 
     def make_scorer(self, domain: int = 0) -> LinearScorer | EstimatorScorer:
@@ -63,7 +65,8 @@ def cross_fit(
 ) -> FittedExpert:
     """Fit a classifier to all rows, and score rows by classifiers that were fitted without the row's fold.
 
-    Each fit computes means and all else from its own rows: held-out ones teach it nothing.
+    Each fit computes means and all else from its own rows: held-out ones teach it
+    nothing.
 
     Parameters
     ----------
@@ -73,7 +76,8 @@ def cross_fit(
     weights : ndarray of float, (n,)
         Those of the fit to all rows; 0 for rows that are left out of everything.
     folds : Folds
-        The rows, divided in several ways; there is no fold if all rows are of one plant.
+        The rows, divided in several ways; there is no fold if all rows are of one
+        plant.
     scored : ndarray of int, (k,)
         The rows to score.
     settings : ClassifierSettings

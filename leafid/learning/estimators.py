@@ -1,6 +1,7 @@
 """Classifiers of scikit-learn by their names: checked, fitted to weighted rows, and asked for scores on a log scale.
 
-Importing scikit-learn takes longer than identifying a picture: import this module only where one of them is used.
+Importing scikit-learn takes longer than identifying a picture: import this module only
+where one of them is used.
 """
 
 from __future__ import annotations
@@ -28,18 +29,21 @@ from leafid.errors import LeafidError
 
 #: Entry points of this group name classes of classifiers that other packages have.
 ENTRY_POINT_GROUP = "leafid_classifiers"
-# A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out log-loss of neighbours and forests is
-# higher.
+# A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out
+# log-loss of neighbours and forests is higher.
 _MIN_PROBABILITY = 1e-3
 _STEPS = 'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", { C = 10 }]]'
 _log = logging.getLogger(__name__)
 
 
 def check_estimator(name: str, options: Mapping[str, Any]) -> None:
-    """Check that a name and its parameters make a classifier whose scores can be used; raise a `ValueError` otherwise.
+    """Check that a name and its parameters make a classifier whose scores can be used.
 
-    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the group
-    ``leafid_classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    Raise a `ValueError` otherwise.
+
+    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an
+    entry point of the group ``leafid_classifiers``. The steps of
+    ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
     """
     estimator = make_estimator(name, options)
     if not is_classifier(estimator):
@@ -88,8 +92,9 @@ def fit_estimator(
 ) -> Any:
     """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
 
-    `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
-    or ignores them with a warning. A `LeafidError` is raised when scikit-learn can't fit it.
+    `labels`, int (n,), are from 0, each of them present. A classifier that takes no
+    weights gets its priors from them, or ignores them with a warning. A `LeafidError`
+    is raised when scikit-learn can't fit it.
     """
     kept = weights > 0
     estimator = clone(estimator)
@@ -110,7 +115,8 @@ def fit_estimator(
         _warn_of_ignored_weights(type(last).__name__)
     try:
         with warnings.catch_warnings():
-            # Held-out scores judge a solver that stopped before it converged like any other.
+            # Held-out scores judge a solver that stopped before it converged like any
+            # other.
             warnings.simplefilter("ignore")
             return estimator.fit(rows, labels, **fit_parameters)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -123,8 +129,9 @@ def fit_estimator(
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
     """Score every species for rows (n, d): float32 (n, n_species), logarithms up to a factor and a constant.
 
-    They are margins or log odds where the estimator gives them, and else logarithms of its probabilities. The votes of
-    neighbours and trees are often 0: a probability counts as `_MIN_PROBABILITY` at least.
+    They are margins or log odds where the estimator gives them, and else logarithms of
+    its probabilities. The votes of neighbours and trees are often 0: a probability
+    counts as `_MIN_PROBABILITY` at least.
     """
     try:
         if hasattr(estimator, "decision_function"):
@@ -161,7 +168,10 @@ def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _find_class(name: str) -> type:
-    """Find the class that a name means; only modules of scikit-learn and entry points are imported."""
+    """Find the class that a name means.
+
+    Only modules of scikit-learn and entry points are imported.
+    """
     module, _, class_name = name.rpartition(".")
     class_ = None
     with suppress(ImportError, SystemExit):

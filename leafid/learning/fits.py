@@ -11,23 +11,27 @@ from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.rows import TrainingRows, iterate_batches
 from leafid.learning.weighted_rows import WeightedRows
 
-# Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
+# Ratio of the trace of a matrix to the penalty above which single precision would lose
+# the penalty.
 _MAX_SINGLE_RATIO = 1e5
 
 
 class DualRidge(WeightedRows):
     """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
 
-    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ the penalty, and Y the targets
-    less their weighted mean, the dual coefficients are (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S
-    those divided by their sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's identity.
+    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ
+    the penalty, and Y the targets less their weighted mean, the dual coefficients are
+    (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S those divided by their
+    sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's
+    identity.
 
-    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0. A `LinAlgError` is raised when
-    the penalty is too weak.
+    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0.
+    A `LinAlgError` is raised when the penalty is too weak.
 
     References
     ----------
-    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in
+       dual variables", ICML 1998
     """
 
     def __init__(
@@ -92,8 +96,9 @@ class DualRidge(WeightedRows):
 class PrimalRidge(WeightedRows):
     """Ridge regression by the products of columns, where these are fewer than half the rows.
 
-    With X the centred rows, W the weights, λ the penalty, and Y the targets less their weighted mean, the coefficients
-    are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are. The parameters are the same.
+    With X the centred rows, W the weights, λ the penalty, and Y the targets less their
+    weighted mean, the coefficients are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are.
+    The parameters are the same.
     """
 
     def __init__(
@@ -133,8 +138,9 @@ class PrimalRidge(WeightedRows):
 class EstimatorFit(WeightedRows):
     """A classifier of scikit-learn, of weighted rows.
 
-    A copy of the estimator is fitted; one that is linear to compressed rows, from which it learns the same in less
-    time. Labels, int (n,), are species from 0; one without a row has coefficients and scores of 0.
+    A copy of the estimator is fitted; one that is linear to compressed rows, from which
+    it learns the same in less time. Labels, int (n,), are species from 0; one without a
+    row has coefficients and scores of 0.
     """
 
     def __init__(

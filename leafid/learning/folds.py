@@ -19,7 +19,8 @@ class Folds(NamedTuple, Generic[T]):
     without_plant: T
     #: The species of the fold. There is no such fold where nothing is learned from it.
     without_species: T
-    #: The plants of the fold, of which there are more than in `without_plant`; likewise.
+    #: The plants of the fold, of which there are more than in `without_plant`;
+    #: likewise.
     without_more_plants: T
 
     def map(self, function: Callable[[T], S]) -> Folds[S]:

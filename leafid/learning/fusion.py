@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Penalty of the squared weights: they stay finite where every held-out picture is identified correctly.
+# Penalty of the squared weights: they stay finite where every held-out picture is
+# identified correctly.
 _PENALTY = 1e-4
 # Range of an expert's scores below which they don't distinguish species.
 _MIN_RANGE = 1e-9
@@ -15,10 +16,13 @@ _MIN_RANGE = 1e-9
 def fuse(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """Turn the experts' scores into probabilities, float64 (n, n_species); rows sum to 1.
+    """Turn the experts' scores into probabilities, float64 (n, n_species).
 
-    An expert's scores times its weight and its trust in the picture are, up to a constant, logarithms of a posterior;
-    the posteriors of all experts are multiplied. A row without any possible species is uniform.
+    Rows sum to 1.
+
+    An expert's scores times its weight and its trust in the picture are, up to a
+    constant, logarithms of a posterior; the posteriors of all experts are multiplied. A
+    row without any possible species is uniform.
 
     Parameters
     ----------
@@ -47,7 +51,10 @@ def sum_scores(
 
 
 def normalise(logarithms: np.ndarray) -> np.ndarray:
-    """Turn logarithms up to a constant, (n, n_species), into probabilities; rows sum to 1."""
+    """Turn logarithms up to a constant, (n, n_species), into probabilities.
+
+    Rows sum to 1.
+    """
     odds = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
 
@@ -60,7 +67,8 @@ def fit_fusion_weights(
 ) -> np.ndarray:
     """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
 
-    This calibrates as well: the weight of a single expert is the inverse temperature of its scores.
+    This calibrates as well: the weight of a single expert is the inverse temperature of
+    its scores.
 
     Parameters
     ----------
@@ -73,7 +81,8 @@ def fit_fusion_weights(
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, section 4
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural
+       networks", ICML 2017, section 4
     """
     from scipy.optimize import minimize
 
@@ -87,7 +96,8 @@ def fit_fusion_weights(
     for index in range(n_experts):
         finite = np.where(np.isfinite(scores[index]), scores[index], 0)
         trusted.append(finite * trust[index][:, None])
-        # Weights are optimised in units of the scores' standard deviations, so that all are equally easy to change.
+        # Weights are optimised in units of the scores' standard deviations, so that all
+        # are equally easy to change.
         if np.ptp(trusted[index]) > _MIN_RANGE:
             units[index] = trusted[index].std()
 

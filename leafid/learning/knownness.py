@@ -1,8 +1,9 @@
 """The probability that a leaf is of a known species: a logistic regression on how the scores of experts look.
 
-For a leaf of a known species, one score stands out in each expert, and the experts agree. Examples are leaves that were
-held out: scored by classifiers that didn't see their plants, they are of a known species; by classifiers that didn't
-see their species, of an unknown one.
+For a leaf of a known species, one score stands out in each expert, and the experts
+agree. Examples are leaves that were held out: scored by classifiers that didn't see
+their plants, they are of a known species; by classifiers that didn't see their species,
+of an unknown one.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class Knownness(NamedTuple):
 def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
     """Learn to distinguish leaves of known species from others.
 
-    A leaf counts among the known only if the classifiers that didn't see its plant saw another one of its species.
+    A leaf counts among the known only if the classifiers that didn't see its plant saw
+    another one of its species.
 
     Parameters
     ----------
@@ -123,13 +125,14 @@ def compute_evidence(
 ) -> np.ndarray:
     """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
 
-    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two species at least; `confidence`, float
-    (n,), is that of the segmentation.
+    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two
+    species at least; `confidence`, float (n,), is that of the segmentation.
 
-    The values are, of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and
-    margin of the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused
-    answer's species, above the mean and relative to its best; the standard deviation. Then the number of experts that
-    agree with the fused answer, and the confidence.
+    The values are, of the fused answer: logarithm of the highest probability, logarithm
+    of its complement, entropy, and margin of the log posterior. Of each expert: its
+    best score above the mean; its margin; its score of the fused answer's species,
+    above the mean and relative to its best; the standard deviation. Then the number of
+    experts that agree with the fused answer, and the confidence.
     """
     total = sum_scores(scores, trust, weights)
     rows = np.arange(len(total))

@@ -35,7 +35,10 @@ def apply_logistic(logits: np.ndarray) -> np.ndarray:
 
 
 def take_logits(probabilities: np.ndarray, floor: float) -> np.ndarray:
-    """Turn probabilities into logits; a probability, and its complement, is `floor` at least."""
+    """Turn probabilities into logits.
+
+    A probability, and its complement, is `floor` at least.
+    """
     inside = np.clip(probabilities, floor, 1 - floor)
     return np.log(inside / (1 - inside))
 

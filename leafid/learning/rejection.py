@@ -1,7 +1,8 @@
 """Decides whether a picture shows a leaf at all, and whether a leaf is of a species that an identifier knows.
 
-Species probabilities add up to 1 whatever a picture shows. Two further probabilities are learned: that it shows a leaf
-(`leafness`), and that a leaf is of a known species (`knownness`). Pictures are rejected by both together.
+Species probabilities add up to 1 whatever a picture shows. Two further probabilities
+are learned: that it shows a leaf (`leafness`), and that a leaf is of a known species
+(`knownness`). Pictures are rejected by both together.
 """
 
 from __future__ import annotations
@@ -56,15 +57,17 @@ _STORED_NAMES = {
 class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     """What gives both probabilities, and the operating points of both together."""
 
-    #: float32 (n_columns + 1,): for `predict_leafness`, on the vectors of all experts, in the recipe's order.
+    #: float32 (n_columns + 1,): for `predict_leafness`, on the vectors of all experts,
+    #: in the recipe's order.
     leaf_coefficients: np.ndarray
     #: float32 (n_evidence + 1,): for `predict_knownness`.
     known_coefficients: np.ndarray
-    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new,
-    #: ascending.
+    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known
+    #: species whose plants are new, ascending.
     quantiles: np.ndarray
-    #: float32 (2,): slope and offset of `apply_calibration`, for the probability that the first species is right: the
-    #: product of the probabilities of a leaf, of a known species, and of the species.
+    #: float32 (2,): slope and offset of `apply_calibration`, for the probability that
+    #: the first species is right: the product of the probabilities of a leaf, of a
+    #: known species, and of the species.
     calibration: np.ndarray = msgspec.field(
         default_factory=lambda: np.array([1.0, 0.0], np.float32)
     )
@@ -74,7 +77,8 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
 
-        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence` is that of `compute_evidence`.
+        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
+        is that of `compute_evidence`.
         """
         return (
             predict_leafness(vectors, self.leaf_coefficients),
@@ -89,9 +93,10 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     ) -> np.ndarray:
         """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
 
-        It is "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
-        "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are not
-        counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
+        It is "species" for a picture whose species is named, or why it is rejected:
+        "no-leaf" surely shows none, "unclear" hardly looks like a leaf, "unknown" is
+        probably a leaf of an unknown species. The first two are not counted in the
+        share, but with a share of 0 only what has a probability of 0 is rejected.
         """
         is_named = (leaf >= _MIN_LEAF) & (
             acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
@@ -102,7 +107,9 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         return np.select(conditions, ["species", "no-leaf", "unclear"], "unknown")
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
+        """Give the value of `acceptance_score` below which pictures are rejected.
+
+        Infinity to reject all.
 
         `rejected_share` of the leaves of known species may be rejected.
 
@@ -125,8 +132,8 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
-    It is the product of both. Pictures that hardly look like leaves have lower scores than all others: many of them are
-    as sure a species as a leaf to the experts.
+    It is the product of both. Pictures that hardly look like leaves have lower scores
+    than all others: many of them are as sure a species as a leaf to the experts.
     """
     return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 
@@ -173,8 +180,9 @@ def fit_rejection(
 def compute_quantiles(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Compute the quantiles of `Rejection` from the scores of leaves, and the weights of pictures by plant, float (n,).
 
-    The pictures of a plant are rejected together: if pictures counted the same, a few plants with many would set the
-    operating points; if plants did, a few with a single picture. In between, neither share is far off.
+    The pictures of a plant are rejected together: if pictures counted the same, a few
+    plants with many would set the operating points; if plants did, a few with a single
+    picture. In between, neither share is far off.
     """
     order = np.argsort(scores)
     by_plant = weights[order]
@@ -191,7 +199,8 @@ def _fit_calibration(
 ) -> np.ndarray:
     """Fit slope and offset of `apply_calibration` on leaves of known and of unknown species.
 
-    What is calibrated is to hold for poor pictures: it is learned from jittered ones, if there are any.
+    What is calibrated is to hold for poor pictures: it is learned from jittered ones,
+    if there are any.
     """
     is_used = np.ones(len(p_leaf), bool)
     if leaves.is_jittered.any():
@@ -221,8 +230,9 @@ def _fit_calibration(
 def _find_typical(leaves: HeldOutLeaves) -> np.ndarray:
     """Find the leaves that operating points are computed from, bool (n,).
 
-    A classifier that has seen no other plant photographed in the same way says little of one that will have seen some.
-    Where no species has two plants, these are all leaves of known species.
+    A classifier that has seen no other plant photographed in the same way says little
+    of one that will have seen some. Where no species has two plants, these are all
+    leaves of known species.
     """
     is_known = leaves.sees_species.without_plant & (leaves.weights > 0)
     plants = set(zip(leaves.labels.tolist(), leaves.plants.tolist(), strict=True))

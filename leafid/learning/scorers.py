@@ -24,7 +24,10 @@ class LinearScorer:
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
+        """Score every species for vectors (n, d), higher is better.
+
+        Float32 (n, n_species).
+        """
         return (
             apply_feature_map(vectors, self.map)
             @ np.asarray(self.coefficients, np.float32)
@@ -96,13 +99,20 @@ class EstimatorScorer:
 
     @cached_property
     def estimator(self) -> Any:
-        """The classifier; a `ValueError` is raised when the content has types of other packages than scikit-learn."""
+        """The classifier.
+
+        A `ValueError` is raised when the content has types of other packages than
+        scikit-learn.
+        """
         from leafid.learning.estimator_bytes import load
 
         return load(self.content)
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
+        """Score every species for vectors (n, d), higher is better.
+
+        Float32 (n, n_species).
+        """
         from leafid.learning.estimators import score
 
         return score(

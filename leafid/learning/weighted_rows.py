@@ -1,7 +1,8 @@
 """Training rows with weights, centred by domain: what the classifiers of an expert learn from.
 
-The rows of a domain (acquisition type and augmentation) are centred on their mean, in which all count the same. A
-domain without rows of weight above 0 is centred on the mean of all. Nothing is learned from rows of weight 0.
+The rows of a domain (acquisition type and augmentation) are centred on their mean, in
+which all count the same. A domain without rows of weight above 0 is centred on the mean
+of all. Nothing is learned from rows of weight 0.
 """
 
 from functools import cached_property
@@ -34,7 +35,8 @@ class WeightedRows:
         self.indicators = np.eye(len(self.domains), dtype=np.float32)[numbers]
         #: float32 (n_domains,): numbers of rows of the domains.
         self.counts = self.indicators.sum(axis=0)
-        #: float32 (k, n_domains): indicators divided by the counts; their products with rows are the domains' means.
+        #: float32 (k, n_domains): indicators divided by the counts; their products with
+        #: rows are the domains' means.
         self.shares = self.indicators / self.counts
 
     @cached_property
@@ -78,7 +80,8 @@ class WeightedRows:
             values = self.read_centred(self.indices[part])
             mean += self.weights[part] @ values / total
             squares += self.weights[part] @ np.square(values)
-        # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
+        # Within the span of the vectors, the mean can be taken off without losing
+        # positive semidefiniteness.
         inside = vectors.T @ mean
         values, rotation = np.linalg.eigh(
             np.diag(strengths) - total * np.outer(inside, inside)
@@ -102,7 +105,8 @@ class WeightedRows:
         roots = np.sqrt(self.weights[:, None])
         if n_columns < n_rows:
             return _find_eigenvectors(self.compute_gram(), number)
-        # The matrix is √W X X' √W, with centred rows X; a component is X'√W v / √strength, for v an eigenvector.
+        # The matrix is √W X X' √W, with centred rows X; a component is X'√W v /
+        # √strength, for v an eigenvector.
         kernel = self.read_kernel()
         for side in (kernel, kernel.T):
             side -= self.indicators @ (self.shares.T @ side)

@@ -69,7 +69,8 @@ def cross_validate(
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
-    Codebooks, classifiers, calibration and fusion are learned from each training part alone.
+    Codebooks, classifiers, calibration and fusion are learned from each training part
+    alone.
 
     Parameters
     ----------
@@ -79,10 +80,11 @@ def cross_validate(
     loader : FeatureLoader
     splits : iterable of Split
     shared_codebooks : bool
-        Learn the codebooks once, from all pictures without their labels. Features are then extracted, and kernel
-        matrices computed, once instead of once a split.
+        Learn the codebooks once, from all pictures without their labels. Features are
+        then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        Let the recipes answer pictures of this type instead of those of the type that they are for.
+        Let the recipes answer pictures of this type instead of those of the type that
+        they are for.
 
     Yields
     ------
@@ -112,10 +114,12 @@ def cross_validate_open_world(
     splits: Iterable[Split],
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
-    """Train on each split without some random species; answer these, test pictures, and pictures without a leaf.
+    """Train on each split without some random species.
 
-    `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't learn to reject pictures, as there
-    are too few species, are left out.
+    Answer these, test pictures, and pictures without a leaf.
+
+    `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't
+    learn to reject pictures, as there are too few species, are left out.
     """
     trainer = _SplitTrainer(
         pictures, recipes, loader, shared_codebooks, learn_rejection=True
@@ -150,8 +154,8 @@ def _hold_out_species(pictures: Sequence[Picture], split: Split) -> set[str]:
 class _SplitTrainer:
     """Trains identifiers on the training parts of splits.
 
-    With shared codebooks, the training sets of all pictures are made first, which compute their kernel matrices once
-    for the fits of all splits.
+    With shared codebooks, the training sets of all pictures are made first, which
+    compute their kernel matrices once for the fits of all splits.
     """
 
     def __init__(
@@ -207,7 +211,10 @@ class _SplitTrainer:
 def _identify(
     queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
 ) -> HeldOutAnswers:
-    """Identify pictures, but for those that can't be read; their features are not kept."""
+    """Identify pictures, but for those that can't be read.
+
+    Their features are not kept.
+    """
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(identifier.species)))]
     with closing(loader.stream(queries, identifier.extractor)) as stream:
@@ -260,7 +267,8 @@ def _answer_non_leaves(
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
-    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    Sessions are made of the pictures of all folds and types with the same seed and
+    setting.
     """
     by_split = group_by(answers, lambda fold: (fold.seed, fold.setting))
     pooled = []

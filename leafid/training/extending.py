@@ -1,9 +1,10 @@
 """Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
 
-Every expert's classifier learns the new pictures by recursive least squares (`update_ridge`): the new species get
-columns, and those of the old species learn that the new pictures are of others. A linear classifier that is no ridge
-regression is changed like one, with targets on its scale. All else stays, but for the operating point of rejection,
-which is lowered where it would reject the new pictures.
+Every expert's classifier learns the new pictures by recursive least squares
+(`update_ridge`): the new species get columns, and those of the old species learn that
+the new pictures are of others. A linear classifier that is no ridge regression is
+changed like one, with targets on its scale. All else stays, but for the operating point
+of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
@@ -154,7 +155,8 @@ def _extend_group(
         rows = kept.transform.transform(
             training_set.vectors[name], training_set.number_domains()
         )
-        # New pictures weigh as much as they would in training together with the old ones.
+        # New pictures weigh as much as they would in training together with the old
+        # ones.
         weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         for type_, identifier in identifiers.items():
@@ -186,7 +188,8 @@ def _lower_operating_point(
 ) -> Identifier:
     """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
 
-    The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
+    The regression that recognises leaves has seen no leaf of the new species, and may
+    take them for something else.
     """
     assessed = identifier.assess(
         [leaf for leaf in features if leaf and leaf.confidence > 0]
@@ -216,7 +219,8 @@ def _extend_scorer(
     transform = statistics.transform
     domain = identifier.recipe.training_types.index(identifier.type)
     off, on = identifier.targets[name]
-    # A species of which no picture was seen gets the score of a wrong answer, which fits its column exactly.
+    # A species of which no picture was seen gets the score of a wrong answer, which
+    # fits its column exactly.
     coefficients = np.zeros((rows.shape[1], len(species)))
     intercepts = np.full(len(species), off)
     known = np.searchsorted(species, identifier.species)

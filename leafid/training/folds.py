@@ -21,7 +21,8 @@ N_FOLDS = 5
 N_LARGE_FOLDS = 3
 #: Number of species below which an identifier doesn't learn to reject pictures.
 MIN_SPECIES_FOR_REJECTION = 3
-#: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
+#: Maximum number of held-out pictures that fusion weights, thresholds and scores are
+#: learned from.
 HELD_OUT_PICTURES = 20_000
 
 
@@ -31,10 +32,12 @@ class FoldPlan:
 
     training_set: TrainingSet
     types: Sequence[AcquisitionType]
-    #: int (k,): the pictures of the training set to learn from, by their indices, ascending.
+    #: int (k,): the pictures of the training set to learn from, by their indices,
+    #: ascending.
     training_pictures: np.ndarray
     seed: int
-    #: Whether to make the folds for learning to reject pictures, which take twice the time of those without a plant.
+    #: Whether to make the folds for learning to reject pictures, which take twice the
+    #: time of those without a plant.
     learn_rejection: bool = True
 
     @cached_property
@@ -49,7 +52,10 @@ class FoldPlan:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The species of each picture of the training set, int (n_pictures,); 0 where nothing is learned from it."""
+        """The species of each picture of the training set, int (n_pictures,).
+
+        0 where nothing is learned from it.
+        """
         labels = np.zeros(len(self.training_set.pictures), np.intp)
         labels[self.training_pictures] = np.searchsorted(
             self.species, [str(picture.species) for picture in self.pictures]
@@ -109,10 +115,12 @@ class FoldPlan:
     def weigh_rows(
         self, settings: ClassifierSettings, fold: Sequence[int] | np.ndarray = ()
     ) -> np.ndarray:
-        """Weigh the rows for training without the pictures of a fold; rows that are left out weigh 0.
+        """Weigh the rows for training without the pictures of a fold.
 
-        The pictures of a fold are not counted: they would make their species seem more frequent than it is among those
-        that are trained on.
+        Rows that are left out weigh 0.
+
+        The pictures of a fold are not counted: they would make their species seem more
+        frequent than it is among those that are trained on.
         """
         weights = np.zeros(len(self.training_set.pictures))
         if len(remaining := np.setdiff1d(self.training_pictures, fold)):

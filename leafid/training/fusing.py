@@ -33,7 +33,10 @@ def fuse_experts(
     experts: Mapping[str, FittedExpert],
     scores: HeldOutScores,
 ) -> tuple[Identifier, HeldOutAnswers]:
-    """Make the identifier of a type by fitting weights of experts; also give its answers to held-out pictures."""
+    """Make the identifier of a type by fitting weights of experts.
+
+    Also give its answers to held-out pictures.
+    """
     weights, answers = _fit_weights(plan, type_, scores.without_plant)
     training_set = plan.training_set
     domain = training_set.recipe.training_types.index(type_)

@@ -46,8 +46,8 @@ def train_identifiers(
     Returns
     -------
     dict
-        By type, the identifier with its answers to training pictures, each given by classifiers that did not see the
-        plant.
+        By type, the identifier with its answers to training pictures, each given by
+        classifiers that did not see the plant.
 
     Raises
     ------
@@ -68,10 +68,12 @@ def train_identifiers(
         raise LeafidError(
             f"no labelled picture of type {min(missing)} could be read; nothing to train on"
         )
-    # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
+    # A cross-validation, which has no use for statistics, keeps rows or learns no
+    # rejection.
     keep_statistics = learn_rejection and training_set.rows is None
     trained = {}
-    # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
+    # Two threads of linear algebra take twice the processor's time, as they spin while
+    # they wait for each other.
     with using_one_thread():
         names = loader.show_progress(recipe.experts, len(recipe.experts), "fit")
         experts = {name: train_expert(plan, name, keep_statistics) for name in names}

@@ -117,7 +117,8 @@ def train_recogniser(
 ) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
 
-    Leaves on sheets are learned on card of any colour, and on paper on a table, as well.
+    Leaves on sheets are learned on card of any colour, and on paper on a table, as
+    well.
     """
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE

@@ -37,10 +37,12 @@ def train_rejection(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
 ) -> Rejection | None:
-    """Train what distinguishes leaves of known species from all else; None without pictures to learn from.
+    """Train what distinguishes leaves of known species from all else.
 
-    The identifier was trained in the folds of the plan, and `scores` are those of its held-out rows. The pictures lend
-    their background to pictures without a leaf.
+    None without pictures to learn from.
+
+    The identifier was trained in the folds of the plan, and `scores` are those of its
+    held-out rows. The pictures lend their background to pictures without a leaf.
     """
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
         return None
@@ -116,9 +118,9 @@ def load_non_leaves(
 ) -> Iterator[tuple[str, Features]]:
     """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
 
-    Every second one is jittered, so that a poor picture does not look like a leaf for that. The sheets of `pictures`
-    lend their background. The leaf is searched for, and features are extracted, as in a picture of the identifier's
-    type.
+    Every second one is jittered, so that a poor picture does not look like a leaf for
+    that. The sheets of `pictures` lend their background. The leaf is searched for, and
+    features are extracted, as in a picture of the identifier's type.
     """
     sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet]
     # Where there are only photos, these lend their background.

@@ -27,12 +27,14 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 
-#: Maximum number of pictures of a species and type that its traits are measured in, of those that are kept as
-#: thumbnails, and of the species that it is most often confused with.
+#: Maximum number of pictures of a species and type that its traits are measured in, of
+#: those that are kept as thumbnails, and of the species that it is most often confused
+#: with.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
-# This is raised with every change to the measurement of a trait, so that cached ones are not used.
+# This is raised with every change to the measurement of a trait, so that cached ones
+# are not used.
 _TRAITS_VERSION = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
@@ -47,8 +49,9 @@ def describe_species(
 ) -> dict[str, Species]:
     """Describe each species, by its name in alphabetical order, from the readable training pictures.
 
-    The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
-    each species and type, those of different plants that are identified best.
+    The loader gives the number of workers and the progress. With `thumbnails`, the most
+    typical pictures are kept: of each species and type, those of different plants that
+    are identified best.
     """
     by_type = group_by(
         sorted(pictures, key=_order_by_type),
@@ -58,7 +61,8 @@ def describe_species(
     sampled: list[Picture] = []
     typical: list[Picture] = []
     for (_, type_), of_type in by_type.items():
-        # Traits are measured on sheets only; other pictures are read if they are kept as thumbnails.
+        # Traits are measured on sheets only; other pictures are read if they are kept
+        # as thumbnails.
         if type_.lies_on_sheet:
             sampled += _sample_plants(of_type)
         if thumbnails:

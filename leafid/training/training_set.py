@@ -21,10 +21,11 @@ from leafid.learning.rows import TrainingRows, make_array, make_rows, release_me
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.picture import Picture
 
-#: Number of training pictures above which there are no augmentations: a large set varies enough.
+#: Number of training pictures above which there are no augmentations: a large set
+#: varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
-#: Maximum number of pictures of a plant and type that photos are composited from: pictures of one plant resemble each
-#: other.
+#: Maximum number of pictures of a plant and type that photos are composited from:
+#: pictures of one plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
@@ -44,15 +45,18 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
+    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
+    #: then its composited photos.
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
-    #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary file where they are many.
+    #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary
+    #: file where they are many.
     vectors: Mapping[str, np.ndarray]
     #: The folder that temporary files are written to.
     folder: Path | None = None
-    #: The rows that were made, by the expert's name, for further fits; None where they are not kept.
+    #: The rows that were made, by the expert's name, for further fits; None where they
+    #: are not kept.
     rows: dict[str, TrainingRows] | None = None
 
     def select_pictures(self, indices: np.ndarray) -> list[Picture]:
@@ -74,8 +78,9 @@ class TrainingSet:
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
 
-        From 0, they are the pictures of each of the recipe's training types, as they are or jittered; then, for each
-        composited photo of a picture, the photos of each type.
+        From 0, they are the pictures of each of the recipe's training types, as they
+        are or jittered; then, for each composited photo of a picture, the photos of
+        each type.
         """
         types = self.recipe.training_types
         of_pictures = np.array(
@@ -118,7 +123,8 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
 
-    Without an extractor, one is made. Its encoders are learned from the pictures, or taken from the bundled model.
+    Without an extractor, one is made. Its encoders are learned from the pictures, or
+    taken from the bundled model.
     """
     labelled = [
         p for p in pictures if p.type in recipe.training_types and p.species is not None
@@ -176,7 +182,8 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
     """Find the pictures whose vectors are learned from, bool (n,), whether or not photos are composited from them.
 
-    Of types that the recipe doesn't serve, the pictures that photos are composited from are enough.
+    Of types that the recipe doesn't serve, the pictures that photos are composited from
+    are enough.
     """
     types = set(recipe.training_types)
     if recipe.composited:
@@ -227,11 +234,13 @@ def _extract(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, float64 (n_rows,).
 
-    A row is an augmentation of the picture with an index. Confidences of unreadable pictures are NaN.
+    A row is an augmentation of the picture with an index. Confidences of unreadable
+    pictures are NaN.
     """
     arrays = _Arrays(len(indices), loader.folder)
     rows = group_by(range(len(indices)), lambda row: int(indices[row]))
-    # Pictures with the same augmentations are streamed together: each is read once for all of them.
+    # Pictures with the same augmentations are streamed together: each is read once for
+    # all of them.
     patterns = group_by(
         rows, lambda index: tuple(augmentations[row] for row in rows[index])
     )
