@@ -41,7 +41,10 @@ def fuse(
 def sum_scores(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """Sum the weighted scores that `fuse` turns into probabilities, float64 (n, n_species); -inf if impossible."""
+    """Sum the weighted scores that `fuse` turns into probabilities.
+
+    The sums are float64 (n, n_species), -inf for impossible species.
+    """
     possible = np.isfinite(scores[0])
     total = np.zeros(possible.shape)
     for of_expert, trusted, weight in zip(scores, trust, weights, strict=True):

@@ -1,4 +1,4 @@
-"""The probability that a leaf is of a known species: a logistic regression on how the scores of experts look.
+"""The probability that a leaf is of a known species, by how the experts' scores look.
 
 For a leaf of a known species, one score stands out in each expert, and the experts
 agree. Examples are leaves that were held out: scored by classifiers that didn't see
@@ -49,7 +49,7 @@ class HeldOutLeaves:
 
     @property
     def sees_species(self) -> Folds[np.ndarray]:
-        """Whether the classifiers saw another plant of the leaf's species, bool (n,)."""
+        """Whether classifiers saw another plant of the species, bool (n,)."""
         rows = np.arange(len(self.labels))
         return self.scores.map(lambda of: np.isfinite(of[0][rows, self.labels]))
 
@@ -105,9 +105,10 @@ def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
 
 
 def predict_knownness(evidence: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Give the probability that leaves are of known species, float64 (n,), by their `compute_evidence`.
+    """Give the probability that leaves are of known species, float64 (n,).
 
-    It holds where leaves of known and of unknown species are equally frequent.
+    The evidence is that of `compute_evidence`. The probability holds where leaves of
+    known and of unknown species are equally frequent.
     """
     return predict_logistic(evidence, coefficients)
 

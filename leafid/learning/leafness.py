@@ -1,4 +1,4 @@
-"""The probability that a picture shows a leaf: a logistic regression on the vectors of all experts."""
+"""The probability that a picture shows a leaf, by the vectors of all experts."""
 
 import numpy as np
 
@@ -30,5 +30,8 @@ def fit_leafness(examples: Examples) -> tuple[np.ndarray, np.ndarray]:
 
 
 def predict_leafness(vectors: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Give the probability that pictures show a leaf, float64 (n,), by their joined vectors (n, n_columns)."""
+    """Give the probability that pictures show a leaf, float64 (n,).
+
+    The joined vectors of all experts are float (n, n_columns).
+    """
     return predict_logistic(vectors, coefficients)

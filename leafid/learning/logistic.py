@@ -58,7 +58,7 @@ def predict_logistic(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 def fit_logistic(
     rows: np.ndarray, is_positive: np.ndarray, weights: np.ndarray, penalty: float
 ) -> np.ndarray:
-    """Fit a logistic regression: coefficients and intercept, float64 (n_columns + 1,)."""
+    """Fit coefficients and intercept, float64 (n_columns + 1,)."""
     regression = _make_regression(penalty).fit(rows, is_positive, weights)
     return np.append(regression.coef_, regression.intercept_)
 

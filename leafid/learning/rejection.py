@@ -1,4 +1,4 @@
-"""Decides whether a picture shows a leaf at all, and whether a leaf is of a species that an identifier knows.
+"""Decides whether a picture shows a leaf, and whether it is of a known species.
 
 Species probabilities add up to 1 whatever a picture shows. Two further probabilities
 are learned: that it shows a leaf (`leafness`), and that a leaf is of a known species
@@ -139,7 +139,7 @@ def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
-    """Correct a probability: the logit of the result is its own logit times the slope, plus the offset."""
+    """Correct a probability: its logit is multiplied by the slope, plus the offset."""
     slope, offset = calibration
     logit = take_logits(np.array(probability), _CALIBRATION_FLOOR)
     return float(apply_logistic(slope * logit + offset))
@@ -148,7 +148,7 @@ def apply_calibration(probability: float, calibration: tuple[float, float]) -> f
 def fit_rejection(
     leaves: HeldOutLeaves, examples: Examples, weights: np.ndarray
 ) -> Rejection:
-    """Learn both probabilities, and what calibrates their product with that of the first species.
+    """Learn both probabilities, and calibrate their product with the first species'.
 
     Parameters
     ----------
@@ -178,8 +178,9 @@ def fit_rejection(
 
 
 def compute_quantiles(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Compute the quantiles of `Rejection` from the scores of leaves, and the weights of pictures by plant, float (n,).
+    """Compute the quantiles of `Rejection` from the scores of leaves, float (n,).
 
+    The weights, float (n,), are those with which every plant counts the same.
     The pictures of a plant are rejected together: if pictures counted the same, a few
     plants with many would set the operating points; if plants did, a few with a single
     picture. In between, neither share is far off.
@@ -197,7 +198,7 @@ def _fit_calibration(
     knownness: Knownness,
     weights: np.ndarray,
 ) -> np.ndarray:
-    """Fit slope and offset of `apply_calibration` on leaves of known and of unknown species.
+    """Fit slope and offset of `apply_calibration` on known and unknown species.
 
     What is calibrated is to hold for poor pictures: it is learned from jittered ones,
     if there are any.

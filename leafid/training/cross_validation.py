@@ -184,7 +184,7 @@ class _SplitTrainer:
         recipes: Mapping[AcquisitionType, Recipe],
         held_out_species: Collection[str] = (),
     ) -> Iterator[tuple[AcquisitionType, Identifier]]:
-        """Train an identifier for each of some recipes that has training pictures of its type."""
+        """Train an identifier for each recipe that has training pictures of its type."""
         training = [self._pictures[index] for index in split.training]
         pictures = [p for p in training if p.species not in held_out_species]
         present = {picture.type for picture in pictures}
@@ -254,7 +254,7 @@ def _answer(
 def _answer_non_leaves(
     pictures: Sequence[Picture], model: TypeModel, loader: FeatureLoader
 ) -> dict[str, list[Answer]]:
-    """Answer pictures without a leaf, by kind, to which pictures lend their background."""
+    """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
     for kind, features in load_non_leaves(
         model.identifier, pictures, loader, number=N_TESTED_NON_LEAVES, kinds=ALL_KINDS
