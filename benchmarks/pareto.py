@@ -30,7 +30,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
 from leafid.metrics.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.splits import Protocol
+from leafid.pictures.splits import SplitProtocol
 from leafid.training.cross_validation import cross_validate
 
 _ROUNDS, _N_TIMED = 5, 8
@@ -68,7 +68,7 @@ def main() -> None:
     ]
     timed = select_pictures(options.collection, _N_TIMED)
     loader = FeatureLoader(FeatureCache(choose_cache_folder()), jobs=-1)
-    splits = list(Protocol("", "folds").make_splits(pictures, [0]))
+    splits = list(SplitProtocol("", "folds").make_splits(pictures, [0]))
     by_type: dict[AcquisitionType, list[Point]] = {}
     for type_ in AcquisitionType:
         for name, recipe in _list_recipes(type_):

@@ -17,6 +17,7 @@ from leafid.errors import InputError, LeafidError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.loader import FeatureLoader, open_loader
 from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
+from leafid.files import StrPath
 from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
@@ -31,22 +32,20 @@ from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment as segment_image
 
-Path_ = str | os.PathLike[str]
 
-
-def load_model(path: Path_ | None = None) -> Model:
+def load_model(path: StrPath | None = None) -> Model:
     """Read a model file, by default the bundled model; raise a `LeafidError` when it is no model of this version."""
     return Model.read(find_bundled_model() if path is None else path)
 
 
 def train(
-    collection: Collection | Path_ | Sequence[Picture],
+    collection: Collection | StrPath | Sequence[Picture],
     recipe: str = "default",
     *,
     assume_type: AcquisitionType | str | None = None,
     only_type: AcquisitionType | str | None = None,
     jobs: int = 1,
-    cache: Path_ | bool = True,
+    cache: StrPath | bool = True,
     seed: int = 0,
     thumbnails: bool = True,
 ) -> Model:
@@ -89,11 +88,11 @@ def train(
 
 def extend(
     model: Model,
-    collection: Collection | Path_ | Sequence[Picture],
+    collection: Collection | StrPath | Sequence[Picture],
     *,
     assume_type: AcquisitionType | str | None = None,
     jobs: int = 1,
-    cache: Path_ | bool = True,
+    cache: StrPath | bool = True,
     thumbnails: bool = True,
 ) -> Model:
     """Add the species of a collection to a model, without the pictures that it was trained on.
@@ -112,7 +111,7 @@ def extend(
 
 
 def read_training_pictures(
-    collection: Collection | Path_ | Sequence[Picture],
+    collection: Collection | StrPath | Sequence[Picture],
     assume_type: AcquisitionType | str | None,
     loader: FeatureLoader,
     recogniser: TypeRecogniser | None = None,

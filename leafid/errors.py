@@ -66,6 +66,15 @@ class ProblemsError(LeafidError):
         return "\n".join(self.problems)
 
 
+@contextmanager
+def naming_place(place: object) -> Iterator[None]:
+    """Put a place, such as a file or a field of it, before the message of a `LeafidError`."""
+    try:
+        yield
+    except LeafidError as error:
+        raise LeafidError(f"{place}: {error}") from None
+
+
 def list_first(problems: Sequence[str]) -> list[str]:
     """List the first `MAX_PROBLEMS` problems, and the number of the others instead of them.
 

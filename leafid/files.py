@@ -10,21 +10,24 @@ from typing import IO, Any, Literal
 
 from leafid.errors import LeafidError
 
+#: A path, as functions that read and write files take it.
+StrPath = str | os.PathLike[str]
 
-def is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
+
+def is_pipe_or_device(path: StrPath) -> bool:
     """Tell whether a path is neither file nor folder: reading it might never end, renaming a file to it removes it."""
     target = Path(path)
     return target.exists() and not (target.is_file() or target.is_dir())
 
 
-def resolve_symlink(path: str | os.PathLike[str]) -> Path:
+def resolve_symlink(path: StrPath) -> Path:
     """Return the target of a symbolic link to a file, so that the target is replaced and not the link."""
     is_link = Path(path).is_symlink() and not is_pipe_or_device(path)
     return Path(os.path.realpath(path)) if is_link else Path(path)
 
 
 @contextmanager
-def open_input(file: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
+def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
     """Open a file for reading, and report errors of opening and reading it; refuse pipes and devices."""
     if not is_file_name(os.fspath(file)):
         raise LeafidError(f"expected the name of a file, found {os.fspath(file)!r}")
@@ -46,9 +49,7 @@ def open_input(file: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def open_output(
-    path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w"
-) -> Iterator[IO[Any]]:
+def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
 
     The content goes to a file without a name in the same folder, which is synced and named at the end of the ``with``
@@ -59,11 +60,9 @@ def open_output(
     that are no UTF-8 are escaped.
     """
     check_writable(path)
-    text = (
-        {}
-        if mode == "wb"
-        else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
-    )
+    text = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    if mode == "wb":
+        text = {}
     with _reporting_write_errors(path):
         if is_pipe_or_device(path):
             with Path(path).open(mode, **text) as stream:  # type: ignore[call-overload]  # not literal
@@ -94,13 +93,13 @@ def _open_unnamed(path: Path) -> int:
         return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: StrPath, text: str) -> None:
     """Write a whole text file as `open_output` does."""
     with open_output(path) as stream:
         stream.write(text)
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
+def check_writable(path: StrPath) -> None:
     """Check before long work that `open_output` can write a file, or raise a `LeafidError`; creates nothing."""
     with _reporting_write_errors(path):
         target = resolve_symlink(path)
@@ -114,7 +113,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def _reporting_write_errors(target: str | os.PathLike[str]) -> Iterator[None]:
+def _reporting_write_errors(target: StrPath) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:  # of a reader that has seen enough
@@ -134,7 +133,7 @@ def is_file_name(word: str) -> bool:
         return False
 
 
-def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
+def safe_join(folder: StrPath, name: str) -> Path:
     """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
     if (
         not is_file_name(name)

@@ -5,18 +5,18 @@ found and the names of a table's entries, which are added here.
 """
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Callable
 from contextlib import suppress
-from copy import copy
+from copy import deepcopy
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
@@ -31,15 +31,13 @@ def parse_toml(text: str, type_: type[T], source: object) -> T:
     """Parse TOML and `convert` it."""
     try:
         data = tomllib.loads(text)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # ValueError also for an integer of thousands of digits
+    except (ValueError, RecursionError) as error:
+        # ValueError also for an integer of thousands of digits.
         raise LeafidError(f"{source}: expected TOML, found an error: {error}") from None
     return convert(data, type_, source)
 
 
-def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
+def read_json(file: StrPath, type_: type[T]) -> T:
     """Read a JSON file and `convert` it."""
     try:
         data = json.loads(read_text(file))
@@ -47,10 +45,8 @@ def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
         raise LeafidError(
             f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}"
         ) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # a number of thousands of digits; endless nesting
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits, or endless nesting.
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     return convert(data, type_, file)
 
@@ -92,7 +88,7 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
     """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
     parts = _ERROR.fullmatch(error)
     message, place = parts.groups() if parts else (error, None)
-    value = whole = copy(data)
+    value = whole = deepcopy(data)
     path = ""
     # A key of the data may look like a place.
     with suppress(LookupError, TypeError, ValueError):
@@ -100,9 +96,9 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
             key: Any = int(step) if isinstance(value, list) else step
             if step == "...":
                 key = _find_entry(value, whole, error, attempt)
-            path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
-            value[key] = copy(value[key])
+            path += f"[{key}]" if isinstance(key, int) else f".{key}"
             value = value[key]
+    path = path.removeprefix(".")
     if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
         return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
     if unknown := re.fullmatch(

@@ -6,7 +6,6 @@ They take a sequence of pictures, each as `leafid.Model.identify` takes it, in p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.features.loader import PictureFunction, open_loader
 from leafid.features.recipe import Expert
+from leafid.files import StrPath
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -69,7 +69,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     families: str | Sequence[str] | None = None
     acquisition_type: str = "scan-like"
     jobs: int = 1
-    cache: str | os.PathLike[str] | bool = True
+    cache: StrPath | bool = True
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
@@ -136,10 +136,10 @@ class LeafEmbedding(TransformerMixin, _PictureEstimator):
     model_ : Path
     """
 
-    model: str | os.PathLike[str] | None = None
+    model: StrPath | None = None
     acquisition_type: str = "scan-like"
     jobs: int = 1
-    cache: str | os.PathLike[str] | bool = True
+    cache: StrPath | bool = True
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafEmbedding:
@@ -188,7 +188,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
 
     recipe: str = "default"
     acquisition_type: str = "scan-like"
-    cache: str | os.PathLike[str] | bool = True
+    cache: StrPath | bool = True
     jobs: int = 1
     random_state: int = 0
     color: str = "bgr"

@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.api import Path_, load_recipes, open_loader, read_training_pictures
+from leafid.api import load_recipes, open_loader, read_training_pictures
 from leafid.errors import InputError
+from leafid.files import StrPath
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
-from leafid.pictures.splits import Protocol
+from leafid.pictures.splits import SplitProtocol
 from leafid.scoring.evaluation import Records, make_options
 from leafid.scoring.experiment import read_experiment, tabulate_experiment
 from leafid.scoring.held_out_runs import make_cross_validation_table
@@ -17,10 +18,10 @@ from leafid.training.cross_validation import cross_validate
 
 
 def crossval(
-    collection: Collection | Path_ | Sequence[Picture],
+    collection: Collection | StrPath | Sequence[Picture],
     recipe: str = "default",
     *,
-    folds: int | Path_ = 5,
+    folds: int | StrPath = 5,
     repeats: int = 3,
     metrics: Sequence[str] = DEFAULT_METRICS,
     intervals: Intervals = "none",
@@ -28,7 +29,7 @@ def crossval(
     assume_type: AcquisitionType | str | None = None,
     only_type: AcquisitionType | str | None = None,
     jobs: int = 1,
-    cache: Path_ | bool = True,
+    cache: StrPath | bool = True,
     seed: int = 0,
 ) -> Records:
     """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
@@ -47,7 +48,7 @@ def crossval(
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        protocol = Protocol(
+        protocol = SplitProtocol(
             "", folds=folds if isinstance(folds, int) else os.fspath(folds)
         )
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
@@ -58,12 +59,12 @@ def crossval(
 
 
 def experiment(
-    plan: Path_,
-    *collections: Path_,
+    plan: StrPath,
+    *collections: StrPath,
     metrics: Sequence[str] = DEFAULT_METRICS,
     intervals: Intervals = "none",
     jobs: int = 1,
-    cache: Path_ | bool = True,
+    cache: StrPath | bool = True,
 ) -> Records:
     """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
 

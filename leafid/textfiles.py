@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import math
-import os
 import re
 import unicodedata
 from collections.abc import Hashable, Iterator
@@ -18,7 +17,7 @@ import defusedxml
 import defusedxml.ElementTree
 
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
-from leafid.files import open_input
+from leafid.files import StrPath, open_input
 
 #: Maximum sizes of a text file and of an XML file.
 MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
@@ -29,7 +28,7 @@ _FORMULA_START = re.compile(r"^(?='*[=+@\t\r])")
 _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
-def read_text(file: str | os.PathLike[str]) -> str:
+def read_text(file: StrPath) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
 
     Letters with accents become single characters (Unicode form NFC): file systems and editors differ in that. A
@@ -49,7 +48,7 @@ def read_text(file: str | os.PathLike[str]) -> str:
         raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
 
 
-def read_first_line(file: str | os.PathLike[str]) -> str | None:
+def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning; None where a file is no UTF-8 text.
 
     The line that tells Excel what separates cells is skipped.
@@ -69,7 +68,7 @@ def _find_first_line(text: str) -> str:
 
 
 def read_lines(
-    file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16
+    file: StrPath, encoding: str, max_length: int = 1 << 16
 ) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
 
@@ -88,7 +87,7 @@ def read_lines(
             yield line if line.isascii() else unicodedata.normalize("NFC", line)
 
 
-def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
     """Read a CSV file: yield the number of each row's first line, from 1, and its cells; empty rows are left out.
 
     Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above the table names, or that split
@@ -130,7 +129,7 @@ def escape_formula(cell: Any) -> Any:
     return _FORMULA_START.sub("'", cell) if isinstance(cell, str) else cell
 
 
-def read_xml(file: str | os.PathLike[str]) -> Element:
+def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
     A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or entities of its own, which could grow
@@ -190,7 +189,7 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
 class LineProblems:
     """Collects what is wrong with the lines of a file, and raises a `ProblemsError` at the end of a ``with`` block."""
 
-    def __init__(self, file: str | os.PathLike[str]) -> None:
+    def __init__(self, file: StrPath) -> None:
         self.file = file
         #: Lines, infinity for the file as a whole, and messages.
         self._listed: list[tuple[float, str]] = []

@@ -37,6 +37,7 @@ SERVICES = (
     "schema",
     "textfiles",
     "translation",
+    "versions",
 )
 #: Words that say nothing of the thing that they name.
 VAGUE_WORDS = {"own", "found", "ours", "rest", "every", "other"}

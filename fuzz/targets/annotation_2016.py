@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
+from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
 _SEEDS = [
     b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n1 b.jpg leaf 0.1:3x3+1+1\n",
@@ -15,7 +15,9 @@ _SEEDS = [
     b"5 doc1 44.5 -3.25\n5 doc2 -90 180\n",
     b"La.jpg\nb.jpg\n",
 ]
-_KNOWN = Known(frozenset({"a.jpg", "b.jpg"}), frozenset({"leaf"}), frozenset({"a.jpg"}))
+_KNOWN = AllowedNames(
+    frozenset({"a.jpg", "b.jpg"}), frozenset({"leaf"}), frozenset({"a.jpg"})
+)
 
 
 def target() -> Target:

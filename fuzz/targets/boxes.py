@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.interpretation.coco import CocoFile, Image, read_coco
+from leafid.tasks.interpretation.coco import CocoFile, CocoImage, read_coco
 
 _TRUTH = b"""{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}],
  "categories": [{"id": 1, "name": "leaf"}],
@@ -14,7 +14,7 @@ _TRUTH = b"""{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 
  {"id": 3, "image_id": 1, "category_id": 1, "segmentation": {"size": [30, 40], "counts": [200, 10, 990]}}]}
 """
 _RESULT = b'[{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}]'
-_KNOWN = CocoFile({}, {1: Image(1, "a.jpg", 40, 30)}, {1: "leaf"})
+_KNOWN = CocoFile({}, {1: CocoImage(1, "a.jpg", 40, 30)}, {1: "leaf"})
 
 
 def target() -> Target:

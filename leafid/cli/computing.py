@@ -17,7 +17,7 @@ from leafid.cli.arguments import (
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
@@ -71,7 +71,7 @@ def map_pictures(
                 pictures, loader.with_step("types")
             ).values()
             types = Counter(
-                get_type(picture)
+                picture.require_type()
                 for picture, probability in recognised
                 if probability is not None
             )

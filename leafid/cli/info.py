@@ -45,8 +45,11 @@ from leafid.translation import translate
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
 FEW = 10
-# Text shows so many lines of a list, and so many letters of a line; JSON has complete lists.
-_MAX_LINES, _MAX_LENGTH = 20, 400
+# Text shows so many lines of a list; JSON has complete lists.
+_MAX_LINES = 20
+# Text shows so many letters of a line.
+_MAX_LENGTH = 400
+_LISTS = ("missing", "unreadable", "damaged", "duplicates", "problems", "warnings")
 
 
 class Options(ReadingOptions):
@@ -73,28 +76,23 @@ class Options(ReadingOptions):
 
 
 def run(options: Options, environment: Environment) -> None:
-    given = options.collection or [str(find_bundled_model())]
-    if len(given) == 1 and is_model(given[0]):
-        _describe_model(Path(given[0]), options, environment)
+    paths = options.collection or [str(find_bundled_model())]
+    if len(paths) == 1 and is_model(paths[0]):
+        _describe_model(Path(paths[0]), options, environment)
         return
     if options.output:
-        raise UsageError(f"expected a model with --output, found {', '.join(given)}")
+        raise UsageError(f"expected a model with --output, found {', '.join(paths)}")
     if options.similar:
-        check_output(
-            options.similar, [path for path in (*given, options.metadata) if path]
-        )
-    collection = read_collection(given, **options.as_keywords())
+        check_output(options.similar, filter(None, [*paths, options.metadata]))
+    collection = read_collection(paths, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
-    results = ordered_map(
-        check_file,
-        files,
-        options.jobs,
-        lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
-        N_FEW_READ,
-    )
-    summary = summarise(
-        collection, list(environment.progress(results, len(files), "reading"))
-    )
+
+    def make_failure(file: Path, problem: str) -> FileCheck:
+        return FileCheck(file, error=f"{file}: {problem}")
+
+    results = ordered_map(check_file, files, options.jobs, make_failure, N_FEW_READ)
+    checks = list(environment.progress(results, len(files), "reading"))
+    summary = summarise(collection, checks)
     if options.format == "json":
         _print_json(summary, environment)
     else:
@@ -110,14 +108,12 @@ def _describe_model(file: Path, options: Options, environment: Environment) -> N
     model = Model.read(file).in_language(options.language)
     guide = make_guide(model, file)
     if options.output:
-        write_text(
-            f"{options.output}/{FILE_NAME}", render_page("field_guide.html", **guide)
-        )
-        environment.print(f"{options.output}/{FILE_NAME}")
+        page = f"{options.output}/{FILE_NAME}"
+        write_text(page, render_page("field_guide.html", **guide))
+        environment.print(page)
     elif options.format == "json":
-        _print_json(
-            describe_model(model, str(file)) | {"card": guide["card"]}, environment
-        )
+        facts = describe_model(model, str(file))
+        _print_json(facts | {"card": guide["card"]}, environment)
     else:
         number = translate("{number} species", number=len(model.species))
         environment.print(f"{file}: {number}\n")
@@ -135,78 +131,56 @@ def _write_similar(
 ) -> None:
     """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
-    pictures = [
-        picture
-        for picture in collection.select_labelled().pictures
-        if picture.file.is_file()
-    ]
-    groups = list(find_similar(assign_types(pictures, loader), loader))
-    plants = {
-        picture.file: group[0].plant or group[0].title
-        for group in groups
-        for picture in group
-    }
-    rows = [
-        [
-            str(get_relative_path(p.file, collection.root)),
-            p.species,
-            plants.get(p.file) or p.plant or p.title,
-        ]
-        for p in pictures
-    ]
-    write_text(table, format_csv([["file", "label", "plant"], *rows]))
-    for line in _shorten(
-        [", ".join(picture.title for picture in group) for group in groups]
-    ):
+    labelled = collection.select_labelled().pictures
+    pictures = [picture for picture in labelled if picture.file.is_file()]
+    plants = {p.file: p.plant or p.title for p in pictures}
+    lines = []
+    for group in find_similar(assign_types(pictures, loader), loader):
+        plants |= {picture.file: plants[group[0].file] for picture in group}
+        lines.append(", ".join(picture.title for picture in group))
+    rows = [["file", "label", "plant"]]
+    for picture in pictures:
+        path = str(get_relative_path(picture.file, collection.root))
+        rows.append([path, str(picture.species), plants[picture.file]])
+    write_text(table, format_csv(rows))
+    for line in _shorten(lines):
         environment.note(f"one leaf: {escape_unprintable(line)}")
     environment.note(
-        f"groups of pictures of one leaf: {len(groups)}; {table} has plants, for --metadata"
+        f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for --metadata"
     )
 
 
 def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{summary['root']} (layout: {summary['layout']})\n"
-    columns = ("pictures", "species", "plants", "authors")
-    counts = {
-        **summary["types"],
-        **({"all": summary["total"]} if len(summary["types"]) > 1 else {}),
-    }
-    rows = [[type_, *map(count.get, columns)] for type_, count in counts.items()]
-    yield tabulate(rows, ["type", *columns], "plain") + "\n"
-    yield f"{'parts':<14}{', '.join(f'{part} {number}' for part, number in summary['parts'].items())}"
-    rare = [
-        count
-        for count in summary["species"]
-        if count["pictures"] < FEW or count["plants"] == 1
-    ]
-    if rare:
-        types = list(summary["types"])
-        rows = [
-            [
-                count["species"],
-                count["pictures"],
-                count["plants"],
-                *(count["by_type"].get(t, 0) for t in types),
-            ]
-            for count in rare
-        ]
-        yield f"\nspecies with fewer than {FEW} pictures, or a single plant: {len(rare)} of {len(summary['species'])}"
-        yield tabulate(rows, ["species", "pictures", "plants", *types], "plain")
+    counts = dict(summary["types"])
+    if len(counts) > 1:
+        counts["all"] = summary["total"]
+    rows = [{"type": type_, **count} for type_, count in counts.items()]
+    yield tabulate(rows, "keys", "plain") + "\n"
+    parts = (f"{part} {number}" for part, number in summary["parts"].items())
+    yield f"{'parts':<14}{', '.join(parts)}"
+    yield from _format_rare(summary["species"], [*summary["types"]])
     yield ""
-    for title in (
-        "missing",
-        "unreadable",
-        "damaged",
-        "duplicates",
-        "problems",
-        "warnings",
-    ):
-        lines = [
-            " = ".join(entry) if title == "duplicates" else entry
-            for entry in summary[title]
-        ]
+    for title in _LISTS:
+        lines = summary[title]
+        if title == "duplicates":
+            lines = [*map(" = ".join, lines)]
         yield f"{title:<14}{len(lines) or 'none'}"
         yield from (f"  {escape_unprintable(line)}" for line in _shorten(lines))
+
+
+def _format_rare(counts: Sequence[dict[str, Any]], types: list[str]) -> Iterator[str]:
+    """Format the table of rare species."""
+    rows = []
+    for count in counts:
+        if count["pictures"] < FEW or count["plants"] == 1:
+            names = ("species", "pictures", "plants")
+            of_types = (count["by_type"].get(type_, 0) for type_ in types)
+            rows.append([*map(count.get, names), *of_types])
+    if rows:
+        title = f"species with fewer than {FEW} pictures, or a single plant"
+        yield f"\n{title}: {len(rows)} of {len(counts)}"
+        yield tabulate(rows, ["species", "pictures", "plants", *types], "plain")
 
 
 def _shorten(lines: Sequence[str]) -> Iterable[str]:

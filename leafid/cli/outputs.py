@@ -14,7 +14,7 @@ from typing import IO, TextIO, TypeVar
 
 from leafid.cli.arguments import TableOptions
 from leafid.errors import LeafidError, UsageError, escape_unprintable
-from leafid.files import check_writable, open_output, resolve_symlink
+from leafid.files import StrPath, check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.readers.table_search import TABLE_NAMES
 from leafid.scoring.tables import Table, choose_tables, render
@@ -117,8 +117,8 @@ def open_text(
 
 
 def check_output(
-    output: str | os.PathLike[str],
-    inputs: Iterable[str | os.PathLike[str]],
+    output: StrPath,
+    inputs: Iterable[StrPath],
     flag: str = "--output",
     file: str = "",
 ) -> None:

@@ -17,9 +17,10 @@ from leafid.features.extractor import (
     measure_type_features,
     segment_as_type,
 )
-from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
+from leafid.features.non_leaves import draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
+from leafid.versions import DRAWING_VERSION
 
 # The minimum width of a tilted leaf along a random direction, relative to its own.
 _MIN_WIDTH = 0.6

@@ -20,6 +20,7 @@ from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
+from leafid.versions import CODEBOOK_VERSION
 
 #: Maximum number of pictures that an encoder is learned from.
 CODEBOOK_PICTURES = 300

@@ -23,6 +23,7 @@ from leafid.segmentation.condition import Condition, measure_condition
 from leafid.segmentation.crop import crop_leaf
 from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
+from leafid.versions import FEATURE_VERSION
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a
 #: vector: cached ones are then unused.

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 
 #: Name of the database in a cache folder.
 DATABASE = "features.sqlite"
@@ -46,7 +47,7 @@ class FeatureCache:
     is raised. Beyond `limit` bytes of values, the oldest are removed.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], limit: int = 4 << 30) -> None:
+    def __init__(self, folder: StrPath, limit: int = 4 << 30) -> None:
         self.folder = Path(folder)
         self.file = self.folder / DATABASE
         self.limit = limit

@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import os
 import traceback
 from collections.abc import (
     Callable,
@@ -37,8 +36,9 @@ from leafid.grouping import group_by
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import Picture
 from leafid.segmentation.condition import Condition
+from leafid.versions import TYPE_VERSION
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
@@ -335,9 +335,7 @@ class FeatureLoader:
 
 
 @contextmanager
-def open_loader(
-    jobs: int, cache: str | os.PathLike[str] | bool
-) -> Iterator[FeatureLoader]:
+def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
     """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
@@ -348,15 +346,6 @@ def open_loader(
         FeatureCache(choose_cache_folder() if cache is True else Path(cache))
     ) as store:
         yield FeatureLoader(store, jobs)
-
-
-def get_type(picture: Picture) -> AcquisitionType:
-    """Return the acquisition type of a picture; raise `LeafidError` where it is not known."""
-    if picture.type is None:
-        raise LeafidError(
-            f"{picture.file}: the acquisition type is not known; give it with --assume-type"
-        )
-    return picture.type
 
 
 def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> Any:

@@ -13,7 +13,7 @@ from leafid.features.extractor import (
     extract_local_features,
     segment_as_type,
 )
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
 from leafid.grouping import group_by
 from leafid.pictures.decoding import read_image
@@ -32,7 +32,7 @@ def detect_points(picture: Picture) -> LocalFeatures:
     """Detect points on the upright leaf of a picture of known type."""
     image = read_image(picture.file, 400)
     return extract_local_features(
-        PictureViews(image, segment_as_type(image, get_type(picture))), _POINTS
+        PictureViews(image, segment_as_type(image, picture.require_type())), _POINTS
     )
 
 

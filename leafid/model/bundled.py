@@ -1,6 +1,5 @@
 """The bundled model: where it is, and its recogniser of acquisition types."""
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
+from leafid.files import StrPath
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, log_types
 from leafid.pictures.picture import Picture, warn_of_lost_species
@@ -38,7 +38,7 @@ def read_once(path: Path) -> Model:
 
 
 def load_recogniser(
-    pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None
+    pictures: Sequence[Picture], model: StrPath | None = None
 ) -> TypeRecogniser | None:
     """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
     return (
@@ -62,7 +62,9 @@ def assign_types(
         return list(pictures)
     typed = used.recognise_pictures(pictures, loader).values()
     counts = Counter(
-        get_type(picture) for picture, probability in typed if probability is not None
+        picture.require_type()
+        for picture, probability in typed
+        if probability is not None
     )
     ranked = counts.most_common()
     given = {
@@ -72,6 +74,6 @@ def assign_types(
     log_types(Counter(given[type_] for type_ in counts.elements()))
     warn_of_lost_species(pictures, [picture for picture, _ in typed])
     return [
-        replace(p, type=given[get_type(p)]) if probability is not None else p
+        replace(p, type=given[p.require_type()]) if probability is not None else p
         for p, probability in typed
     ]

@@ -1,7 +1,6 @@
 """A model: what it has learned of each acquisition type and species, and how it identifies pictures with that."""
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,8 @@ import numpy as np
 from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, get_type, open_loader
+from leafid.features.loader import FeatureLoader, open_loader
+from leafid.files import StrPath
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.metrics.hierarchy import back_off
@@ -80,11 +80,11 @@ class Model(Shown):
             ) from None
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Model":
+    def read(cls, path: StrPath) -> "Model":
         """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
         return read_object(path, cls)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
 
         The file holds coefficients in half precision, which changes probabilities in the fifth digit.
@@ -193,7 +193,7 @@ class Model(Shown):
         *,
         assume_type: AcquisitionType | str | None = None,
         jobs: int = 1,
-        cache: str | os.PathLike[str] | bool = True,
+        cache: StrPath | bool = True,
         color: str = "bgr",
     ) -> np.ndarray:
         """Compute the features that the model classifies, for classifiers of your own: float32 (n_pictures, n_values).
@@ -211,7 +211,7 @@ class Model(Shown):
                     listed, loader
                 ).values()
             ]
-            types = {get_type(picture) for picture in typed}
+            types = {picture.require_type() for picture in typed}
             if len(types) > 1 or not listed:
                 kinds = ", ".join(sorted(types)) or "no picture"
                 raise LeafidError(
@@ -307,7 +307,7 @@ class Model(Shown):
         answers: dict[int, Answer] = {}
         taxa = {name: species.taxon for name, species in self.species.items()}
         for type_, indices in group_by(
-            typed, lambda index: get_type(typed[index][0])
+            typed, lambda index: typed[index][0].require_type()
         ).items():
             model = self[type_]
             table = loader.stream(

@@ -20,7 +20,7 @@ from safetensors.numpy import save
 
 import leafid
 from leafid.errors import LeafidError, is_out_of_memory
-from leafid.files import open_input, open_output
+from leafid.files import StrPath, open_input, open_output
 from leafid.permissions import ESTIMATORS, check_allowed
 from leafid.schema import check_types
 
@@ -34,7 +34,7 @@ _FORGERY = (
 
 
 def write_object(
-    path: str | os.PathLike[str], content: object, halved: Iterable[np.ndarray] = ()
+    path: StrPath, content: object, halved: Iterable[np.ndarray] = ()
 ) -> None:
     """Write an object to a model file; equal ones give equal bytes.
 
@@ -79,7 +79,7 @@ def write_object(
         stream.write(save(arrays, {"manifest": f"{checksum}\n{text}"}))
 
 
-def read_object(path: str | os.PathLike[str], type_: type[T]) -> T:
+def read_object(path: StrPath, type_: type[T]) -> T:
     """Read an object of a type from a model file.
 
     A `LeafidError` says if the file is missing, damaged, something else, or of another format version, if it needs what
@@ -173,7 +173,7 @@ def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
     return decode
 
 
-def is_model(path: str | os.PathLike[str]) -> bool:
+def is_model(path: StrPath) -> bool:
     """Check whether a file begins like a model."""
     try:
         with open_input(path) as stream:

@@ -5,15 +5,17 @@ import logging
 import platform
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.parallel.mapping import Shared, current_executor
 
-#: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
-CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
+#: Maximum time to reach the scheduler.
+CONNECT_SECONDS = 10
+#: Maximum time until a first worker joins then.
+FIRST_WORKER_SECONDS = 30
 _MODULES = ("leafid", "numpy", "scipy", "cv2", "skimage", "sklearn")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
@@ -38,30 +40,30 @@ def on_cluster(address: str | None) -> Iterator[None]:
     # leafid reports lost connections itself, in one line.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    with ExitStack() as stack:
-        try:
-            client = stack.enter_context(
-                distributed.Client(
-                    address, timeout=CONNECT_SECONDS, set_as_default=False
-                )
-            )
-            client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
-        except (
-            Exception
-        ):  # servers of other kinds, and wrong certificates, raise any class
-            advice = f"start them: dask scheduler, and dask worker {address}"
-            raise LeafidError(
-                f"{address}: expected a Dask scheduler with a worker, found none; {advice}"
-            ) from None
+    with _connect(distributed.Client, address) as client:
         token = current_executor.set(_Cluster(client))
         try:
             yield
         except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
-            raise LeafidError(
-                f"{address}: the scheduler is gone; start it, and the command, again"
-            ) from error
+            advice = "start it, and the command, again"
+            raise LeafidError(f"{address}: the scheduler is gone; {advice}") from error
         finally:
             current_executor.reset(token)
+
+
+def _connect(client_class: Any, address: str) -> Any:
+    client = None
+    try:
+        client = client_class(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+    except Exception:
+        # Servers of other kinds, and wrong certificates, raise any class.
+        if client:
+            client.close()
+        advice = f"start them: dask scheduler, and dask worker {address}"
+        problem = "expected a Dask scheduler with a worker, found none"
+        raise LeafidError(f"{address}: {problem}; {advice}") from None
+    return client
 
 
 class _Cluster:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import chain, islice
+from logging.handlers import QueueHandler
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -27,15 +28,25 @@ Log = list[logging.LogRecord]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: So many items are computed here sooner than by worker processes, which have to start: pictures that are described,
-#: and pictures that are just read.
-N_FEW, N_FEW_READ = 16, 80
+#: So many pictures are described here sooner than by worker processes, which have to start.
+N_FEW = 16
+#: Likewise of pictures that are just read.
+N_FEW_READ = 80
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 _NOT_STARTED = (
     "the worker processes could not start: save the script in a file, and write what uses them below the line "
     'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
 )
+_ENDED = "a worker process ended, maybe out of memory; use fewer jobs"
+# What the errors of pools and of Dask mean. Classes are known by name, as their packages take time to import, or may
+# not be installed.
+_LOST_WORKERS = {
+    "TimeoutError": "a worker process took too long and was ended",
+    "ProcessExpired": _ENDED,
+    "BrokenProcessPool": _ENDED,
+    "KilledWorker": "a worker of the cluster ended while computing it, maybe out of memory",
+}
 
 
 class WorkerError(LeafidError):
@@ -94,9 +105,8 @@ def ordered_map(
 
         pool = get_pool(count_workers(jobs))
         if pool.n_workers > 1:
-            if (
-                getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
-            ):  # which workers can't read again
+            # Workers can't read again what comes from standard input.
+            if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":
                 raise LeafidError(_NOT_STARTED)
             return _map_ahead(pool, function, items, make_failure)
     return map(using_one_thread()(function), items)
@@ -104,12 +114,8 @@ def ordered_map(
 
 def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
-    if (
-        not isinstance(jobs, Integral)
-        or isinstance(jobs, bool)
-        or jobs == 0
-        or abs(int(jobs)) > MAX_JOBS
-    ):
+    is_whole = isinstance(jobs, Integral) and not isinstance(jobs, bool)
+    if not is_whole or jobs == 0 or jobs not in range(-MAX_JOBS, MAX_JOBS + 1):
         expected = f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a core"
         raise InputError(f"jobs: {expected}, found {jobs!r:.60}")
 
@@ -123,7 +129,8 @@ def _map_ahead(
     """Keep some items a worker in progress."""
     seconds = None if make_failure is None else ITEM_SECONDS
     # The function is pickled once, and workers keep what they unpickle.
-    call, folder = Shared(pickle.dumps(function)), Path.cwd()
+    call = Shared(pickle.dumps(function))
+    folder = Path.cwd()
     remaining = iter(items)
     pending: deque[tuple[Item, Future[tuple[Result, Log]]]] = deque()
     try:
@@ -135,16 +142,7 @@ def _map_ahead(
                 pending.append((item, future))
             if not pending:
                 return
-            item, future = pending[0]
-            try:
-                with reporting_lost_workers("; use fewer jobs"):
-                    result, log = future.result()
-            except WorkerError as error:
-                if type(error.__cause__).__name__ == "BrokenProcessPool":
-                    raise LeafidError(_NOT_STARTED) from None
-                if make_failure is None:
-                    raise
-                result, log = make_failure(item, str(error)), []
+            result, log = _wait_for_result(*pending[0], make_failure)
             pending.popleft()
             for record in log:
                 logging.getLogger(record.name).handle(record)
@@ -154,23 +152,30 @@ def _map_ahead(
             future.cancel()
 
 
+def _wait_for_result(
+    item: Item,
+    future: Future[tuple[Result, Log]],
+    make_failure: Callable[[Item, str], Result] | None,
+) -> tuple[Result, Log]:
+    try:
+        with reporting_lost_workers():
+            return future.result()
+    except WorkerError as error:
+        if type(error.__cause__).__name__ == "BrokenProcessPool":
+            raise LeafidError(_NOT_STARTED) from None
+        if make_failure is None:
+            raise
+        return make_failure(item, str(error)), []
+
+
 @contextmanager
-def reporting_lost_workers(hint: str = "") -> Iterator[None]:
+def reporting_lost_workers() -> Iterator[None]:
     """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
     try:
         yield
-    except TimeoutError as error:
-        raise WorkerError("a worker process took too long and was ended") from error
     except Exception as error:
-        # Classes are known by name, as their packages take time to import, or may not be installed.
-        if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
-            raise WorkerError(
-                f"a worker process ended, maybe out of memory{hint}"
-            ) from error
-        if type(error).__name__ == "KilledWorker":
-            raise WorkerError(
-                "a worker of the cluster ended while computing it, maybe out of memory"
-            ) from error
+        if reason := _LOST_WORKERS.get(type(error).__name__):
+            raise WorkerError(reason) from error
         raise
 
 
@@ -195,16 +200,12 @@ def _find_libraries(has_scipy: bool) -> ThreadpoolController:
 def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[Log]:
     """Collect what is logged; without `propagate`, it is logged nowhere else."""
     log: Log = []
-    handler = logging.Handler()
-
-    def emit(record: logging.LogRecord) -> None:
-        # The arguments may be nothing that can be sent from a worker.
-        record.msg, record.args = record.getMessage(), ()
-        log.append(record)
-
-    handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
+    # It makes messages of arguments, which may be nothing that can be sent from a worker.
+    handler = QueueHandler(log)  # type: ignore[arg-type]  # instead of a class for one use
+    handler.enqueue = log.append  # type: ignore[assignment, method-assign]
     logger = logging.getLogger(name)
-    before, logger.propagate = logger.propagate, propagate
+    before = logger.propagate
+    logger.propagate = propagate
     logger.addHandler(handler)
     try:
         yield log

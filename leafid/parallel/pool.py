@@ -24,7 +24,7 @@ class WorkerPool:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        # The keys are the processes that started them: a fork has no part in the workers of its parent.
+        # By the process that started them: a forked process can't use the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
     def submit(
@@ -37,9 +37,8 @@ class WorkerPool:
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)
-            except (
-                RuntimeError
-            ):  # a worker was killed while none had work, which ends a pool of pebble
+            except RuntimeError:
+                # A worker was killed while none had work, which ends a pool of pebble.
                 self.close()
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             # A worker that runs the script of its parent, which says what the script lacks.
@@ -68,16 +67,15 @@ def _deferring_interrupts() -> Iterator[None]:
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
-    deferred = (
-        (signal.SIGINT, signal.SIGTERM)
-        if threading.current_thread() is threading.main_thread()
-        else ()
-    )
+    deferred = []
+    if threading.current_thread() is threading.main_thread():
+        deferred = [signal.SIGINT, signal.SIGTERM]
     received: list[int] = []
-    handlers = {
-        number: signal.signal(number, lambda number, _: received.append(number))
-        for number in deferred
-    }
+
+    def receive(number: int, _: object) -> None:
+        received.append(number)
+
+    handlers = {number: signal.signal(number, receive) for number in deferred}
     try:
         yield
     finally:

@@ -166,11 +166,6 @@ def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
         )
     if array.ndim == 2 or array.shape[2] == 1:
         return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
-    if color == "rgb":
+    if color == "bgr":
         array = array[:, :, (2, 1, 0, 3)[: array.shape[2]]]
-    if array.shape[2] == 4:
-        opacity = array[:, :, 3:].astype(np.uint16)
-        return (
-            (array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255
-        ).astype(np.uint8)
-    return np.ascontiguousarray(array)
+    return convert_to_bgr(Image.fromarray(np.ascontiguousarray(array)))

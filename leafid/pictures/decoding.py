@@ -7,8 +7,10 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -16,8 +18,10 @@ import simplejpeg
 from PIL import Image
 
 from leafid.errors import ImageError, memory_errors_as_image_error
+from leafid.files import StrPath
 from leafid.pictures.header import Header, open_picture, read_header, read_picture_bytes
 
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 # Threads share stderr.
@@ -28,7 +32,7 @@ _WHITE_IS_ZERO = 0
 _BAND_ROWS = 64
 
 
-def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
+def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
     JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
@@ -45,7 +49,7 @@ def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.
 
 
 def read_hashed_image(
-    file: str | os.PathLike[str], max_side: int | None = None, data: bytes | None = None
+    file: StrPath, max_side: int | None = None, data: bytes | None = None
 ) -> tuple[np.ndarray, str]:
     """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
 
@@ -53,19 +57,10 @@ def read_hashed_image(
     """
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
-    with memory_errors_as_image_error(file):
-        data = read_picture_bytes(file) if data is None else data
-        header = _read_header(file, data)
-        try:
-            image = (
-                _decode_jpeg(file, header, data, max_side)
-                if header.kind == "JPEG"
-                else _decode(file, header, data)
-            )
-        except (
-            Exception
-        ) as error:  # As for headers, damaged files raise errors of any class.
-            raise _make_damage_error(file, header, error) from error
+    if data is None:
+        data = read_picture_bytes(file)
+    decode = partial(_decode, max_side=max_side)
+    header, image = _decode_reporting_damage(file, data, decode)
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
@@ -73,41 +68,45 @@ def read_hashed_image(
         rows, cols = (-(-side * max_side // longest) for side in sides)
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-    return _apply_orientation(image, header.orientation), hashlib.sha256(
-        data
-    ).hexdigest()
+    upright = _apply_orientation(image, header.orientation)
+    return upright, hashlib.sha256(data).hexdigest()
 
 
-def read_alpha(file: str | os.PathLike[str]) -> np.ndarray | None:
+def read_alpha(file: StrPath) -> np.ndarray | None:
     """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright; None where it is opaque everywhere.
 
     An `ImageError` is raised as by `read_image`.
     """
+    data = read_picture_bytes(file)
+    header, alpha = _decode_reporting_damage(file, data, _decode_alpha)
+    if alpha is None or alpha.min() == 255:
+        return None
+    return _apply_orientation(alpha, header.orientation)
+
+
+def _decode_alpha(_: StrPath, header: Header, data: bytes) -> np.ndarray | None:
+    with open_picture(header.kind, data) as picture:
+        if not picture.has_transparency_data:
+            return None
+        return np.asarray(picture.convert("RGBA").getchannel("A"))
+
+
+def _decode_reporting_damage(
+    file: StrPath, data: bytes, decode: Callable[[StrPath, Header, bytes], T]
+) -> tuple[Header, T]:
+    """Read the header and decode; errors are of the class `ImageError`, and name the file."""
     with memory_errors_as_image_error(file):
-        data = read_picture_bytes(file)
-        header = _read_header(file, data)
-        with open_picture(header.kind, data) as picture:
-            if not picture.has_transparency_data:
-                return None
-            try:
-                alpha = np.asarray(picture.convert("RGBA").getchannel("A"))
-            except Exception as error:  # as for the other channels
-                raise _make_damage_error(file, header, error) from error
-    return None if alpha.min() == 255 else _apply_orientation(alpha, header.orientation)
-
-
-def _read_header(file: str | os.PathLike[str], data: bytes) -> Header:
-    try:
-        return read_header(data)
-    except ImageError as error:
-        raise ImageError(f"{file}: {error}") from error.__cause__
-
-
-def _make_damage_error(
-    file: str | os.PathLike[str], header: Header, error: Exception
-) -> ImageError:
-    damage = f"a damaged {header.kind} ({str(error).strip()})"
-    return ImageError(f"{file}: expected a whole picture, found {damage}")
+        try:
+            header = read_header(data)
+        except ImageError as error:
+            raise ImageError(f"{file}: {error}") from error.__cause__
+        try:
+            return header, decode(file, header, data)
+        except Exception as error:
+            # As for headers, damaged files raise errors of any class.
+            damage = f"a damaged {header.kind} ({str(error).strip()})"
+            message = f"{file}: expected a whole picture, found {damage}"
+            raise ImageError(message) from error
 
 
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
@@ -115,18 +114,25 @@ def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
-def _decode(file: str | os.PathLike[str], header: Header, data: bytes) -> np.ndarray:
+def _decode(
+    file: StrPath, header: Header, data: bytes, max_side: int | None
+) -> np.ndarray:
+    if header.kind == "JPEG":
+        return _decode_jpeg(file, header, data, max_side)
     ignoring = warnings.catch_warnings(action="ignore")
     capturing = _capturing_stderr(header.kind)
     with ignoring, capturing as lines, open_picture(header.kind, data) as picture:
         image = convert_to_bgr(picture)
     if lines:
-        _log.warning("%s: damaged inside, used as it is (%s)", file, lines[0])
+        _log_damage(file, lines[0])
     if {*image.shape[:2]} != {header.rows, header.cols}:
-        raise ValueError(
-            f"expected {header.cols} × {header.rows} pixels, found other ones"
-        )
+        size = f"{header.cols} × {header.rows}"
+        raise ValueError(f"expected {size} pixels, found other ones")
     return image
+
+
+def _log_damage(file: StrPath, reason: object) -> None:
+    _log.warning("%s: damaged inside, used as it is (%s)", file, reason)
 
 
 @contextmanager
@@ -153,21 +159,22 @@ def _capturing_stderr(kind: str) -> Iterator[list[str]]:
 
 
 def _decode_jpeg(
-    file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None
+    file: StrPath, header: Header, data: bytes, max_side: int | None
 ) -> np.ndarray:
     """Decode a JPEG at the lowest resolution that has at least the wanted size."""
+    decode = partial(simplejpeg.decode_jpeg, data, "BGR")
     longest = max(header.rows, header.cols)
-    reduction = next(
-        (factor for factor in (8, 4, 2) if max_side and longest >= factor * max_side), 1
-    )
-    rows, cols = (-(-side // reduction) for side in (header.rows, header.cols))
-    options = {"min_height": rows, "min_width": cols} if reduction > 1 else {}
+    for factor in (8, 4, 2):
+        if max_side and longest >= factor * max_side:
+            rows, cols = (-(-side // factor) for side in (header.rows, header.cols))
+            decode = partial(decode, min_height=rows, min_width=cols)
+            break
     try:
-        return simplejpeg.decode_jpeg(data, "BGR", **options)
+        return decode()
     except ValueError as error:
         # This raises an error if nothing can be decoded.
-        image = simplejpeg.decode_jpeg(data, "BGR", strict=False, **options)
-        _log.warning("%s: damaged inside, used as it is (%s)", file, error)
+        image = decode(strict=False)
+        _log_damage(file, error)
         return image
 
 

@@ -1,7 +1,8 @@
 """Folds as files: CSV tables with the fold of each picture, so that other systems are tested on the same folds."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -57,81 +58,67 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
             repeat = parse_whole_number(record.get("repeat", "0"))
             index = indices.find(name)
             if repeat is None:
-                problems.add(
-                    line, f"expected a repeat (0, 1, …), found {record['repeat']!r}"
-                )
+                problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
+                problems.add(line, problem)
             elif "fold" not in record:
-                problems.add(
-                    line, "expected the fold of the picture, found an empty cell"
-                )
+                expected = "expected the fold of the picture"
+                problems.add(line, f"{expected}, found an empty cell")
             elif index is None:
                 ignored.append(name)
             elif problems.check_unique(
                 line, f"every picture of repeat {repeat}", pictures[index].name
             ):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
+        first = indices.describe(ignored[0]) if ignored else "no row"
         if ignored and fold_of:
-            logger.warning(
-                "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first",
-                file,
-                len(ignored),
-                indices.describe(ignored[0]),
-            )
+            message = "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first"
+            logger.warning(message, file, len(ignored), first)
         # What is wrong with a row explains what is missing.
-        for repeat, folds in fold_of.items() if not problems else ():
-            types = {pictures[index].type for index in folds}
-            if lacking := [
-                picture.name
-                for index, picture in enumerate(pictures)
-                if index not in folds and picture.type in types
-            ]:
-                n_typed = len(folds) + len(lacking)
-                expected = f"expected a fold for each of the {n_typed} pictures in repeat {repeat}"
-                problems.add(
-                    None,
-                    f"{expected}, found none for {len(lacking)}, {lacking[0]} first",
-                )
-            elif len(set(folds.values())) < 2:
-                problems.add(
-                    None, f"expected several folds in repeat {repeat}, found one"
-                )
+        if not problems:
+            for gap in _find_gaps(pictures, fold_of):
+                problems.add(None, gap)
     if not fold_of:
-        first = f": {indices.describe(ignored[0])}" if ignored else ""
-        raise LeafidError(
-            f"{file}: expected folds of the pictures of the collection, found none of them{first}"
-        )
+        expected = "expected folds of the pictures of the collection"
+        raise LeafidError(f"{file}: {expected}, found none of them: {first}")
     if n_left := len(pictures) - min(map(len, fold_of.values())):
-        logger.warning(
-            "%s: %d pictures of types without folds are left out", file, n_left
-        )
-    _warn_of_split_plants(file, pictures, fold_of)
+        message = "%s: %d pictures of types without folds are left out"
+        logger.warning(message, file, n_left)
+    for repeat, folds in fold_of.items():
+        _warn_of_split_plants(f"{file}: repeat {repeat}", pictures, folds)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
 
 
+def _find_gaps(
+    pictures: Sequence[Picture], fold_of: Mapping[int, Mapping[int, str]]
+) -> Iterator[str]:
+    """Find repeats in which pictures have no fold, though others of their type have, or all have the same."""
+    for repeat, folds in fold_of.items():
+        types = {pictures[index].type for index in folds}
+        of_types = [index for index, p in enumerate(pictures) if p.type in types]
+        lacking = [pictures[index].name for index in of_types if index not in folds]
+        if lacking:
+            all_ = f"each of the {len(of_types)} pictures in repeat {repeat}"
+            none = f"found none for {len(lacking)}, {lacking[0]} first"
+            yield f"expected a fold for {all_}, {none}"
+        elif len(set(folds.values())) < 2:
+            yield f"expected several folds in repeat {repeat}, found one"
+
+
 def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
-    # The tenth fold comes after the second.
     members = group_by(sorted(fold_of), fold_of.__getitem__)
-    return [
-        np.array(members[name])
-        for name in sorted(members, key=lambda name: (len(name), name))
-    ]
+    # The tenth fold comes after the second.
+    names = sorted(members, key=lambda name: (len(name), name))
+    return [np.array(members[name]) for name in names]
 
 
 def _warn_of_split_plants(
-    file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]
+    place: str, pictures: Sequence[Picture], folds: Mapping[int, str]
 ) -> None:
-    for repeat, folds in fold_of.items():
-        plants = group_by(folds, lambda index: pictures[index].group)
-        if split := [
-            plant
-            for plant, members in plants.items()
-            if len({folds[index] for index in members}) > 1
-        ]:
-            problem = "expected all pictures of a plant in one fold, found %d plants in several of repeat %d, %s first"
-            logger.warning(
-                f"%s: {problem}; scores are too high",
-                file,
-                len(split),
-                repeat,
-                split[0],
-            )
+    pairs = {(pictures[index].group, fold) for index, fold in folds.items()}
+    counts = Counter(plant for plant, _ in pairs)
+    if split := sorted(plant for plant, count in counts.items() if count > 1):
+        problem = (
+            "expected all pictures of a plant in one fold, found %d plants in several"
+        )
+        message = f"%s: {problem}, %s first; scores are too high"
+        logger.warning(message, place, len(split), split[0])

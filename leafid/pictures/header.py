@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
-from leafid.files import open_input
+from leafid.files import StrPath, open_input
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
@@ -61,20 +61,20 @@ max_pixels = ContextVar("max_pixels", default=MAX_PIXELS)
 _EXIF_ORIENTATION = 0x0112
 #: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
+# How files begin, by Pillow's names of the formats. Brands of ISO/IEC 23008-12 (HEIF),
+# and of the AV1 Image File Format, which shares mif1 and msf1 with it.
 _SIGNATURES = {
-    "JPEG": (b"\xff\xd8\xff",),
-    "PNG": (b"\x89PNG\r\n\x1a\n",),
-    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-    "BMP": (b"BM",),
-    "GIF": (b"GIF87a", b"GIF89a"),
+    "JPEG": rb"\xff\xd8\xff",
+    "PNG": rb"\x89PNG\r\n\x1a\n",
+    "TIFF": rb"II[*+]\0|MM\0[*+]",
+    "BMP": rb"BM",
+    "GIF": rb"GIF8[79]a",
+    "WEBP": rb"RIFF.{4}WEBP",
+    "AVIF": rb".{4}ftyp(?:(?:mif1|msf1)(?:.{4}){1,60}?)?avi[fs]",
+    "HEIF": rb".{4}ftyp(?:he[iv][cmsx]|mif1|msf1)",
 }
 # ZIP, RAR, 7-Zip, gzip, bzip2, xz.
 _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-# Brands of ISO/IEC 23008-12 (HEIF), and of the AV1 Image File Format, which shares mif1 and msf1.
-_BRANDS = dict.fromkeys(
-    (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "HEIF"
-)
-_BRANDS |= {b"avif": "AVIF", b"avis": "AVIF"}
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
 _MODES = {
     "1",
@@ -138,7 +138,7 @@ class Header:
     orientation: int  # EXIF orientation that remains to be applied, 1 to 8
 
 
-def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
+def read_picture_bytes(file: StrPath) -> bytes:
     """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
     try:
         with open_input(file) as stream:
@@ -152,7 +152,7 @@ def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
     )
 
 
-def hash_picture_file(file: str | os.PathLike[str]) -> str:
+def hash_picture_file(file: StrPath) -> str:
     """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
     return hashlib.sha256(read_picture_bytes(file)).hexdigest()
 
@@ -160,67 +160,54 @@ def hash_picture_file(file: str | os.PathLike[str]) -> str:
 def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     most = max_pixels.get()
-    expected = f"expected a picture of at most {most // 1_000_000} megapixels"
+    small_enough = f"expected a picture of at most {most // 1_000_000} megapixels"
     kind = identify_format(data)
     if kind is None:
-        text = _TEXT.match(data)
-        content = "something else"
-        if data.startswith(_ARCHIVES):
-            content = "an archive; unpack it, and name the folder"
-        elif text:
-            content += f", which begins with '{text[0].decode()}'"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {content}")
+        actual = _describe_content(data)
+        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
-            is_readable = picture.mode in _MODES and _is_read_tiff(
-                getattr(picture, "tag_v2", {})
-            )
+            tags = getattr(picture, "tag_v2", {})
+            is_readable = picture.mode in _MODES and _is_read_tiff(tags)
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        raise ImageError(f"{expected}, found more; shrink it first") from None
+        raise ImageError(f"{small_enough}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
         raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
     if not is_readable:
-        raise ImageError(
-            f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read"
-        )
+        actual = f"a {kind} of a kind that can't be read"
+        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
+    size = f"{cols} × {rows}"
     if rows * cols > most:
-        raise ImageError(f"{expected}, found {cols} × {rows}; shrink it first")
+        raise ImageError(f"{small_enough}, found {size}; shrink it first")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        raise ImageError(
-            f"expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew"
-        )
+        fast = "expected a JPEG that decodes in seconds"
+        raise ImageError(f"{fast}, found {n_scans} scans; save it anew")
     if min(rows, cols) < MIN_SIDE:
-        raise ImageError(
-            f"expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}"
-        )
+        least = f"at least {MIN_SIDE} × {MIN_SIDE} pixels"
+        raise ImageError(f"expected a picture of {least}, found {size}")
     return Header(kind, rows, cols, orientation)
 
 
 def identify_format(data: bytes) -> str | None:
     """Return Pillow's name of a picture format that leafid reads, by the first bytes of a file."""
-    if data[4:8] == b"ftyp":
-        major, end = data[8:12], min(int.from_bytes(data[:4], "big"), 256)
-        if major not in {b"mif1", b"msf1"}:
-            return _BRANDS.get(major)
-        compatible = (data[position : position + 4] for position in range(16, end, 4))
-        return next(
-            (_BRANDS[brand] for brand in compatible if brand in _BRANDS), "HEIF"
-        )
-    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
-        return "WEBP"
-    return next(
-        (
-            kind
-            for kind, signatures in _SIGNATURES.items()
-            if data.startswith(signatures)
-        ),
-        None,
-    )
+    for kind, signature in _SIGNATURES.items():
+        if re.match(signature, data, re.DOTALL):
+            return kind
+    return None
+
+
+def _describe_content(data: bytes) -> str:
+    """Describe for a message what is not a picture."""
+    if data.startswith(_ARCHIVES):
+        return "an archive; unpack it, and name the folder"
+    if text := _TEXT.match(data):
+        return f"something else, which begins with '{text[0].decode()}'"
+    return "something else"
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
@@ -254,33 +241,37 @@ def _read_orientation(picture: Image.Image) -> int:
         return 1
     try:
         orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-    except (
-        Exception
-    ):  # A damaged EXIF block has no orientation; the picture itself may be intact.
+    except Exception:
+        # A damaged EXIF block has no orientation; the picture itself may be intact.
         return 1
     return orientation if orientation in range(1, 9) else 1
 
 
 def _check_structure(kind: str, data: bytes) -> int:
     """Refuse a truncated JPEG or PNG, and a file with too many parts; return the number of scans of a JPEG, else 1."""
-    n_scans, is_whole = 1, True
+    n_scans = 1
+    is_whole = True
     if kind == "JPEG":
-        # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't occur.
-        scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
-        codes = scans[1:][scans[:-1] == 0xFF].tobytes()
-        end = codes.find(_END)
-        is_whole = end >= 0
-        n_scans = codes.count(_SCAN, 0, end)
-        _limit(n_scans, MAX_SCANS, "scans")
+        n_scans, is_whole = _count_scans(data)
     elif kind == "PNG":
         is_whole = _has_png_end(data)
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        raise ImageError(
-            f"expected a whole picture, found a truncated {kind} of {len(data)} bytes"
-        )
+        actual = f"a truncated {kind} of {len(data)} bytes"
+        raise ImageError(f"expected a whole picture, found {actual}")
     return n_scans
+
+
+def _count_scans(data: bytes) -> tuple[int, bool]:
+    """Count the scans of a JPEG; tell whether it has an end."""
+    # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't occur.
+    scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
+    codes = scans[1:][scans[:-1] == 0xFF].tobytes()
+    end = codes.find(_END)
+    n_scans = codes.count(_SCAN, 0, end)
+    _limit(n_scans, MAX_SCANS, "scans")
+    return n_scans, end >= 0
 
 
 def _limit(number: int, most: int, noun: str) -> None:
@@ -302,12 +293,9 @@ def _find_first_scan(data: bytes) -> int:
             break
         n_segments += 1
         _limit(n_segments, MAX_SEGMENTS, "segments before the pixels")
-        length = (
-            0
-            if code in _LONE_MARKERS
-            else int.from_bytes(data[marker.end() : marker.end() + 2], "big")
-        )
-        position = marker.end() + length
+        position = marker.end()
+        if code not in _LONE_MARKERS:
+            position += int.from_bytes(data[position : position + 2], "big")
     return len(data)
 
 

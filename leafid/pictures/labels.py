@@ -12,22 +12,15 @@ def make_labels(collection: Collection) -> Collection:
 
     Further problems name the labels that differ only by how they are written, or by an author.
     """
-    taxa = {
-        taxon.full_name: taxon
-        for picture in collection.pictures
-        if (taxon := picture.taxon) and not taxon.identifier
-    }
+    pictures = collection.pictures
+    taxa = [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]
+    by_full_name = {taxon.full_name: taxon for taxon in taxa}
+    by_bare_name = group_by(by_full_name.values(), lambda t: drop_authors(t.species))
     labels: dict[str, str] = {}
     problems = [*collection.problems]
-    for bare, group in group_by(
-        taxa.values(), lambda t: drop_authors(t.species)
-    ).items():
+    for bare, group in by_bare_name.items():
         species = {taxon.species for taxon in group}
-        if (
-            species != {bare}
-            and len(species) == 1
-            and group[0].genus in read_families()
-        ):
+        if len(species) == 1 and group[0].genus in read_families():
             labels[group[0].species] = bare
         if len(species) < len(group) or (len(group) > 1 and bare in species):
             names = " and ".join(repr(taxon.full_name) for taxon in group)
@@ -40,5 +33,5 @@ def make_labels(collection: Collection) -> Collection:
             return picture
         return replace(picture, taxon=replace(taxon, species=labels[taxon.species]))
 
-    pictures = tuple(map(relabel, collection.pictures))
-    return replace(collection, pictures=pictures, problems=tuple(problems))
+    relabelled = tuple(map(relabel, pictures))
+    return replace(collection, pictures=relabelled, problems=tuple(problems))

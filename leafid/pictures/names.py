@@ -134,17 +134,18 @@ def drop_authors(name: str) -> str:
     return " ".join(words).rstrip()
 
 
+def read_word_lists(name: str) -> dict[str, list[str]]:
+    """Read a file of this folder: lines of a word, a colon, and others that belong to it."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    lines = (line.partition(":") for line in text.splitlines())
+    return {word: others.split() for word, _, others in lines}
+
+
 @cache
 def read_families() -> dict[str, str]:
     """Read the family of each common genus of trees."""
-    lines = (
-        Path(__file__)
-        .with_name("families.txt")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
-    rows = (line.split(": ") for line in lines)
-    return {genus: family for family, genera in rows for genus in genera.split()}
+    families = read_word_lists("families.txt").items()
+    return {genus: family for family, genera in families for genus in genera}
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -109,16 +109,21 @@ class Picture(Shown):
     @property
     def group(self) -> str:
         """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
-        return (
-            f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
-        )
+        if self.plant is None:
+            return f"picture {self.file}"
+        return f"plant {self.plant}"
+
+    def require_type(self) -> AcquisitionType:
+        """Return the acquisition type; a `LeafidError` is raised where it is not known."""
+        if self.type is None:
+            problem = "the acquisition type is not known; give it with --assume-type"
+            raise LeafidError(f"{self.file}: {problem}")
+        return self.type
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
         """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
-        from leafid.pictures.decoding import (
-            encode_jpeg,
-            read_hashed_image,
-        )  # OpenCV takes a while to import
+        # OpenCV takes a while to import.
+        from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 
         try:
             return encode_jpeg(read_hashed_image(self.file, side, self.data)[0])
@@ -162,12 +167,10 @@ class Collection(Shown):
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        types = (
-            ", ".join(f"{len(self.select_type(type_))} {type_}" for type_ in self.types)
-            or "of unknown types"
-        )
-        contents = f"{count_noun(len(self), 'picture')} of {len(self.species)} species: {types}"
-        return f"<Collection {self.root} ({self.layout}), {contents}>"
+        counts = [f"{len(self.select_type(type_))} {type_}" for type_ in self.types]
+        types = ", ".join(counts) or "of unknown types"
+        contents = f"{count_noun(len(self), 'picture')} of {len(self.species)} species"
+        return f"<Collection {self.root} ({self.layout}), {contents}: {types}>"
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -180,11 +183,8 @@ class Collection(Shown):
     @property
     def types(self) -> tuple[AcquisitionType, ...]:
         """The acquisition types that occur, in the order scan, scan-like, photo."""
-        return tuple(
-            type_
-            for type_ in AcquisitionType
-            if any(picture.type == type_ for picture in self.pictures)
-        )
+        present = {picture.type for picture in self.pictures}
+        return tuple(type_ for type_ in AcquisitionType if type_ in present)
 
     @property
     def is_incomplete(self) -> bool:
@@ -193,30 +193,18 @@ class Collection(Shown):
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type; None selects those of unknown type."""
-        return replace(
-            self,
-            pictures=tuple(
-                picture for picture in self.pictures if picture.type == type_
-            ),
-        )
+        return self._select(lambda picture: picture.type == type_)
 
     def part(self, part: str | None) -> Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
-        return replace(
-            self,
-            pictures=tuple(
-                picture for picture in self.pictures if picture.part == part
-            ),
-        )
+        return self._select(lambda picture: picture.part == part)
 
     def select_labelled(self) -> Collection:
         """Keep the pictures of known species."""
-        return replace(
-            self,
-            pictures=tuple(
-                picture for picture in self.pictures if picture.species is not None
-            ),
-        )
+        return self._select(lambda picture: picture.species is not None)
+
+    def _select(self, condition: Callable[[Picture], bool]) -> Collection:
+        return replace(self, pictures=tuple(filter(condition, self.pictures)))
 
     def find_missing(self) -> tuple[Picture, ...]:
         """Return the pictures with metadata but no file."""
@@ -225,23 +213,15 @@ class Collection(Shown):
 
 def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
     """Group labelled pictures by species, sorted by name; others are left out."""
-    groups = group_by(
-        (picture for picture in pictures if picture.species is not None),
-        lambda p: str(p.species),
-    )
-    return dict(sorted(groups.items()))
+    labelled = (picture for picture in pictures if picture.species is not None)
+    return dict(sorted(group_by(labelled, lambda p: str(p.species)).items()))
 
 
 def warn_of_lost_species(
     pictures: Iterable[Picture], readable: Iterable[Picture]
 ) -> None:
     """Log a warning of species of which no picture is readable, so that a model lacks them."""
-    if (
-        lost := {picture.species for picture in pictures}
-        - {picture.species for picture in readable}
-        - {None}
-    ):
-        logger.warning(
-            "no picture could be read of %s; the model doesn't know it",
-            ", ".join(sorted(map(str, lost))),
-        )
+    lost = group_by_species(pictures).keys() - group_by_species(readable).keys()
+    if lost:
+        message = "no picture could be read of %s; the model doesn't know it"
+        logger.warning(message, ", ".join(sorted(lost)))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
+from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.labels import make_labels
@@ -24,7 +25,7 @@ from leafid.pictures.readers import (
 )
 
 #: Paths that a collection is read from.
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Paths = StrPath | Sequence[StrPath]
 
 PLAIN_PICTURES = "pictures"
 # How the names of files end that describe the pictures beside them; SpeciesIDList is of ImageCLEF.
@@ -34,18 +35,14 @@ logger = logging.getLogger(__name__)
 
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
     """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
-    return [
-        Picture(file)
-        for file in ([path] if path.is_file() else folders.walk_pictures(path))
-    ], []
+    files = [path] if path.is_file() else folders.walk_pictures(path)
+    return [*map(Picture, files)], []
 
 
-#: By the name of a layout, functions that detect it and read it, which list the pictures with their metadata, and what
-#: is wrong with the metadata. Detection tries the most specific layout first.
-READERS: dict[
-    str,
-    tuple[Callable[[Path], bool], Callable[[Path], tuple[list[Picture], list[str]]]],
-] = {
+#: Lists the pictures of a folder or file, and what is wrong with their metadata.
+Reader = Callable[[Path], tuple[list[Picture], list[str]]]
+#: By the name of a layout, functions that detect it and read it. Detection tries the most specific layout first.
+READERS: dict[str, tuple[Callable[[Path], bool], Reader]] = {
     plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
     species_folders.LAYOUT: (species_folders.detect, species_folders.read),
@@ -58,7 +55,7 @@ def read_collection(
     path: Paths,
     layout: str | None = None,
     *,
-    metadata: str | os.PathLike[str] | None = None,
+    metadata: StrPath | None = None,
     label_from: str | None = None,
     plants_from: str | None = None,
     only_named: bool = False,
@@ -94,19 +91,13 @@ def read_collection(
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
-    given = {"label": label_from, "plant": plants_from}
+    words = {"label": label_from, "plant": plants_from}
     patterns = {
-        field: tables.compile_pattern(field, pattern)
-        for field, pattern in given.items()
-        if pattern
+        field: tables.compile_pattern(field, word)
+        for field, word in words.items()
+        if word
     }
-    paths = [path] if isinstance(path, (str, os.PathLike)) else path
-    if "" in paths:  # which would mean the current folder
-        raise InputError(
-            "expected the paths of pictures or collections, found an empty one"
-        )
-    if not paths:
-        raise UsageError("expected at least one picture or collection, found none")
+    paths = _list_paths(path)
     table = Path(metadata) if metadata else None
     if table and not table.exists():
         raise LeafidError(f"{table}: no such file; expected a table of pictures")
@@ -119,18 +110,16 @@ def read_collection(
             beside, remarks = table_search.find_tables(
                 collection.root, collection.pictures
             )
-            if table:
-                lists = (file for file in beside if file.suffix.lower() == ".txt")
-                sources |= {file: beside[file] for file in lists}
-            else:
+            if table is None:
                 collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:
             if len(paths) == 1:
                 raise
             first, *more = getattr(error, "problems", [str(error)])
             problems += [Omission(f"{first}; it is left out"), *more]
-        else:
-            collections.append(collection)
+            continue
+        collections.append(collection)
+        sources |= {file: beside[file] for file in beside if tables.is_list(file)}
     if not collections:
         raise ProblemsError(problems)
     collection = _join(collections, problems)
@@ -139,28 +128,30 @@ def read_collection(
     return make_labels(collection)
 
 
+def _list_paths(path: Paths) -> Sequence[StrPath]:
+    if isinstance(path, (str, os.PathLike)):
+        path = [path]
+    if "" in path:  # which would mean the current folder
+        expected = "expected the paths of pictures or collections"
+        raise InputError(f"{expected}, found an empty one")
+    if not path:
+        raise UsageError("expected at least one picture or collection, found none")
+    return path
+
+
 def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
     if len(collections) == 1 and not problems:
         return collections[0]
+    pictures: dict[Path, Picture] = {}
+    remarks: list[str] = []
+    for collection in collections:
+        pictures |= {picture.file: picture for picture in collection.pictures}
+        remarks += collection.problems
     layouts = {collection.layout for collection in collections}
-    by_file = {
-        picture.file: picture
-        for collection in collections
-        for picture in collection.pictures
-    }
-    return Collection(
-        Path(
-            os.path.commonpath(
-                [collection.root.absolute() for collection in collections]
-            )
-        ),
-        layouts.pop() if len(layouts) == 1 else "several",
-        tuple(by_file.values()),
-        (
-            *(problem for collection in collections for problem in collection.problems),
-            *problems,
-        ),
-    )
+    layout = layouts.pop() if len(layouts) == 1 else "several"
+    roots = [collection.root.absolute() for collection in collections]
+    root = Path(os.path.commonpath(roots))
+    return Collection(root, layout, (*pictures.values(),), (*remarks, *problems))
 
 
 def read_and_warn(
@@ -168,9 +159,8 @@ def read_and_warn(
 ) -> Collection:
     """Read a collection; raise its problems of the classes `refused`, and log a warning for each other one."""
     collection = read_collection(path, **options)
-    if errors := [
-        problem for problem in collection.problems if isinstance(problem, refused)
-    ]:
+    problems = collection.problems
+    if errors := [problem for problem in problems if isinstance(problem, refused)]:
         raise ProblemsError(errors)
     for problem in collection.problems:
         logger.warning("%s", problem)
@@ -183,8 +173,7 @@ def _read_path(path: Path, layout: str | None, *, is_single: bool) -> Collection
             raise LeafidError(f"{path}: no such file or folder")
         return Collection(path, PLAIN_PICTURES, (Picture(path),))
     # A layout may stand below folders that hold nothing else, as in archives.
-    wrappers = folders.list_wrappers(path)
-    layouts = product([layout] if layout else READERS, wrappers)
+    layouts = product([layout] if layout else READERS, folders.list_wrappers(path))
     name, base = next(
         ((name, folder) for name, folder in layouts if READERS[name][0](folder)),
         (layout or PLAIN_PICTURES, path),
@@ -193,14 +182,11 @@ def _read_path(path: Path, layout: str | None, *, is_single: bool) -> Collection
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
     if not pictures:
-        expected = (
-            f"pictures in the layout {layout}"
-            if layout
-            else "pictures, or folders of pictures"
-        )
-        raise ProblemsError(
-            [f"{path}: expected {expected}, found none that can be used", *problems]
-        )
+        expected = "pictures, or folders of pictures"
+        if layout:
+            expected = f"pictures in the layout {layout}"
+        problem = f"{path}: expected {expected}, found none that can be used"
+        raise ProblemsError([problem, *problems])
     return Collection(path, name, tuple(pictures), tuple(problems))
 
 
@@ -214,25 +200,22 @@ def _add_metadata(
 ) -> Collection:
     """Add what tables, lists of parts and patterns say."""
     root = collection.root if collection.root.is_dir() else collection.root.parent
-    pictures: Sequence[Picture] = collection.pictures
-    labels = {picture.file: picture.taxon for picture in pictures}
-    problems = [*collection.problems, *problems]
+    labels = {picture.file: picture.taxon for picture in collection.pictures}
     pictures, remarks = tables.apply_tables(
-        root, pictures, sources, only_named=only_named
+        root, collection.pictures, sources, only_named=only_named
     )
-    problems += remarks
+    lines = [*collection.problems, *problems, *remarks]
     for field, pattern in patterns.items():
         pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
-        problems += remarks
+        lines += remarks
     if any(labels[picture.file] is not picture.taxon for picture in pictures):
-        problems = [line for line in problems if not isinstance(line, FolderLabels)]
+        lines = [line for line in lines if not isinstance(line, FolderLabels)]
     if not pictures:
         names = ", ".join(map(str, sources))
-        raise ProblemsError(
-            [f"{names}: expected rows of pictures of {root}, found none", *problems]
-        )
+        expected = f"expected rows of pictures of {root}"
+        raise ProblemsError([f"{names}: {expected}, found none", *lines])
     named = name_clashing_pictures(root, pictures)
-    return replace(collection, pictures=tuple(named), problems=tuple(problems))
+    return replace(collection, pictures=tuple(named), problems=tuple(lines))
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
@@ -245,23 +228,22 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         others = {*names} - {*folders.filter_names(names, known)}
         left += folders.sort_paths(folder, folders.filter_names(others))
     for error in errors:
-        yield Omission(
-            f"{error.filename}: can't be read: {error.strerror}; its pictures are left out"
-        )
-    pictures_left = [file for file in left if file.suffix.lower() in PICTURE_ENDINGS]
-    visible = {*folders.walk_pictures(root)}
-    hidden = {*folders.walk_pictures(root, with_system=True)} - visible
-    for files, reason, kind in (
-        (sorted(hidden), "hidden, or written by a system or program", str),
-        (
-            left,
-            "no pictures, or outside of the layout",
-            Omission if pictures_left else str,
-        ),
-    ):
-        if files:
-            count = f"{count_noun(len(files), 'file')} left out ({files[0]} first)"
-            yield kind(f"{root}: {count}: {reason}")
+        reason = f"can't be read: {error.strerror}"
+        yield Omission(f"{error.filename}: {reason}; its pictures are left out")
+    every_picture = {*folders.walk_pictures(root, with_system=True)}
+    hidden = sorted(every_picture - {*folders.walk_pictures(root)})
+    has_pictures = any(file.suffix.lower() in PICTURE_ENDINGS for file in left)
+    kind = Omission if has_pictures else str
+    if hidden:
+        reason = "hidden, or written by a system or program"
+        yield f"{root}: {_count_left(hidden)}: {reason}"
+    if left:
+        reason = "no pictures, or outside of the layout"
+        yield kind(f"{root}: {_count_left(left)}: {reason}")
+
+
+def _count_left(files: Sequence[Path]) -> str:
+    return f"{count_noun(len(files), 'file')} left out ({files[0]} first)"
 
 
 def name_clashing_pictures(
@@ -269,16 +251,17 @@ def name_clashing_pictures(
 ) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
-    clashing = {
-        part
-        for part, group in by_part.items()
-        if len({picture.name for picture in group}) < len(group)
-    }
+    clashing: set[str | None] = set()
+    for part, group in by_part.items():
+        if len({picture.name for picture in group}) < len(group):
+            clashing.add(part)
     for picture in pictures:
-        if picture.part in clashing:
-            words = tables.get_relative_path(picture.file, root).parts
-            parts = [folders.parse_part(word) for word in words[:-2]]
-            has_part = picture.part is not None and picture.part in parts
-            start = parts.index(picture.part) + 1 if has_part else 0
-            picture = replace(picture, path_name="/".join(words[start:]))
-        yield picture
+        if picture.part not in clashing:
+            yield picture
+            continue
+        words = tables.get_relative_path(picture.file, root).parts
+        parts = [*map(folders.parse_part, words[:-2])]
+        start = 0
+        if picture.part in parts:
+            start = parts.index(picture.part) + 1
+        yield replace(picture, path_name="/".join(words[start:]))

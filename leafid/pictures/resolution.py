@@ -1,13 +1,13 @@
 """The size of a pixel, from the resolution that a file declares."""
 
 import math
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from PIL import Image
 
+from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
@@ -25,7 +25,7 @@ _SCANNERS = re.compile(
 )
 
 
-def read_mm_per_pixel(file: str | os.PathLike[str]) -> tuple[float | None, str | None]:
+def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
     """Read the size of a pixel in millimetres that a picture declares, None unless a scanner can have written it.
 
     A picture by a camera has no size, whatever it declares. Also return what a person should know about the choice:

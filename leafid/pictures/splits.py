@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, get_args
 
@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.fold_files import read_folds
+from leafid.pictures.fold_files import Folds, read_folds
 from leafid.pictures.names import UNKNOWN_SPECIES, separate_words
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -30,34 +30,26 @@ def select_training_pictures(
     `UNKNOWN_SPECIES`.
     """
     parts = {picture.part for picture in pictures}
-    candidates = [
-        picture
-        for picture in pictures
-        if picture.part == "train" or "train" not in parts
-    ]
-    chosen = [picture for picture in candidates if picture.species is not None]
-    if not chosen:
+    part = "train" if "train" in parts else None
+    candidates = [p for p in pictures if part is None or p.part == part]
+    labelled = [picture for picture in candidates if picture.species is not None]
+    if not labelled:
         raise LeafidError(
             f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
             "after their labels, or use --label-from or --metadata"
         )
-    if reserved := [
-        picture.file
-        for picture in chosen
-        if separate_words(picture.species or "").capitalize() == UNKNOWN_SPECIES
-    ]:
-        raise LeafidError(
-            f"{reserved[0]}: expected the label of a class, found {UNKNOWN_SPECIES!r}, which stands for none of the "
-            "classes in a ground truth; rename the label, or leave its pictures out"
-        )
-    if unlabelled := [
-        picture.file
-        for picture in candidates
-        if picture.species is None and picture.part != "test"
-    ]:
+    for picture in labelled:
+        name = separate_words(str(picture.species)).capitalize()
+        if name == UNKNOWN_SPECIES:
+            raise LeafidError(
+                f"{picture.file}: expected the label of a class, found {name!r}, which stands for none of the "
+                "classes in a ground truth; rename the label, or leave its pictures out"
+            )
+    left_out = [p.file for p in candidates if p.species is None and p.part != "test"]
+    if left_out:
         message = "%s: %d of %d pictures have no label and are left out, %s first"
-        logger.warning(message, source, len(unlabelled), len(candidates), unlabelled[0])
-    return chosen
+        logger.warning(message, source, len(left_out), len(candidates), left_out[0])
+    return labelled
 
 
 def check_labels(pictures: Sequence[Picture]) -> None:
@@ -80,37 +72,39 @@ def split_by_plant(
     Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
     `LeafidError`.
     """
-    members = group_by(range(len(pictures)), lambda index: pictures[index].group)
+    members = group_by_plant(pictures)
     _check_n_folds(n_folds, len(members), "plants")
-    plants_by_species = group_by(
-        sorted(members),
-        lambda plant: _find_main_species([pictures[index] for index in members[plant]]),
-    )
+
+    def get_main_species(plant: str) -> str:
+        return _find_main_species([pictures[index] for index in members[plant]])
+
+    plants_by_species = group_by(sorted(members), get_main_species)
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
+    sizes = np.zeros(n_folds, int)
     # Species with many plants come first, so that those with few plants balance the folds.
-    for species in sorted(
-        plants_by_species,
-        key=lambda species: (-len(plants_by_species[species]), species),
-    ):
-        plants = plants_by_species[species]
-        n_plants = [0] * n_folds
-        n_pictures = [0] * n_folds
+    entries = plants_by_species.items()
+    for _, plants in sorted(entries, key=lambda entry: (-len(entry[1]), entry[0])):
+        n_plants = np.zeros(n_folds, int)
+        n_pictures = np.zeros(n_folds, int)
         tie_breakers = random.permutation(n_folds)
-        for plant in (plants[position] for position in random.permutation(len(plants))):
-            fold = min(
-                range(n_folds),
-                key=lambda f: (
-                    n_plants[f],
-                    n_pictures[f],
-                    len(folds[f]),
-                    tie_breakers[f],
-                ),
-            )
-            folds[fold] += members[plant]
+        for position in random.permutation(len(plants)):
+            indices = members[plants[position]]
+            fold = np.lexsort((tie_breakers, sizes, n_pictures, n_plants))[0]
+            folds[fold] += indices
             n_plants[fold] += 1
-            n_pictures[fold] += len(members[plant])
-    return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
+            n_pictures[fold] += len(indices)
+            sizes[fold] += len(indices)
+    return _to_arrays(folds)
+
+
+def group_by_plant(pictures: Sequence[Picture]) -> dict[str, list[int]]:
+    """Group the indices of pictures by `Picture.group`."""
+    return group_by(range(len(pictures)), lambda index: pictures[index].group)
+
+
+def _to_arrays(folds: Iterable[Sequence[int]]) -> list[np.ndarray]:
+    return [np.array(sorted(fold), np.int64) for fold in folds]
 
 
 def split_by_unit(
@@ -123,26 +117,24 @@ def split_by_unit(
     `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
     """
     labels = label_units(pictures, unit)
-    n_labels = int(labels.max(initial=-1)) + 1
-    _check_n_folds(
-        n_folds, n_labels, f"{unit}s (plants without one count as a single one)"
-    )
-    plants: list[set[str]] = [set() for _ in range(n_labels)]
-    for label, picture in zip(labels, pictures, strict=True):
-        plants[label].add(picture.group)
+    members = group_by(range(len(pictures)), labels.tolist().__getitem__)
+    units = f"{unit}s (plants without one count as a single one)"
+    _check_n_folds(n_folds, len(members), units)
+    plants = {
+        label: {pictures[index].group for index in indices}
+        for label, indices in members.items()
+    }
     # They are sorted by name first, so that the order of the pictures doesn't matter.
-    by_name = sorted(range(n_labels), key=lambda label: min(plants[label]))
-    shuffled = [
-        by_name[position]
-        for position in np.random.default_rng(seed).permutation(n_labels)
-    ]
+    by_name = sorted(members, key=lambda label: min(plants[label]))
+    order = np.random.default_rng(seed).permutation(len(by_name))
+    shuffled = [by_name[position] for position in order]
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     n_plants = [0] * n_folds
     for label in sorted(shuffled, key=lambda label: -len(plants[label])):
         fold = int(np.argmin(n_plants))
-        folds[fold] += np.flatnonzero(labels == label).tolist()
+        folds[fold] += members[label]
         n_plants[fold] += len(plants[label])
-    return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
+    return _to_arrays(folds)
 
 
 def label_units(
@@ -160,30 +152,24 @@ def label_units(
 
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
-    if unit == "place" and any(values):
-        points = sorted({value for value in values if value})
+    if unit == "place":
         # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
-        clustering = DBSCAN(
-            eps=within_km / _EARTH_RADIUS_KM, min_samples=1, metric="haversine"
-        )
-        place_of = dict(
-            zip(
-                points, clustering.fit_predict(np.radians(points)).tolist(), strict=True
-            )
-        )
+        points = sorted({value for value in values if value})
+        radius = within_km / _EARTH_RADIUS_KM
+        clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
+        places = clustering.fit_predict(np.radians(points)) if points else points
+        place_of = dict(zip(points, places, strict=True))
         values = [place_of.get(value) for value in values]
     plants = [picture.group for picture in pictures]
-    told = {
-        plant for plant, value in zip(plants, values, strict=True) if value is not None
-    }
+    unit_of_plant = list(zip(plants, values, strict=True))
+    has_unit = {plant for plant, value in unit_of_plant if value is not None}
     units = DisjointSet([*plants, *((unit, value) for value in values)])
-    for plant, value in zip(plants, values, strict=True):
-        if value is not None or plant not in told:
+    for plant, value in unit_of_plant:
+        if value is not None or plant not in has_unit:
             units.merge(plant, (unit, value))
     numbers: dict[object, int] = {}
-    return np.array(
-        [numbers.setdefault(units[plant], len(numbers)) for plant in plants], np.int64
-    )
+    labels = [numbers.setdefault(units[plant], len(numbers)) for plant in plants]
+    return np.array(labels, np.int64)
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
@@ -194,15 +180,14 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))
-    members = group_by(range(len(pictures)), lambda index: pictures[index].group)
-    plants = sorted(members)
+    members = sorted(group_by_plant(pictures).items())
+    order = np.random.default_rng(seed).permutation(len(members))
+    shuffled = [members[position][1] for position in order]
     sampled: list[int] = []
-    order = np.random.default_rng(seed).permutation(len(plants))
-    for position in order:
-        indices = members[plants[position]]
+    for indices in shuffled:
         if len(sampled) + len(indices) <= limit:
             sampled += indices
-    return np.array(sorted(sampled or members[plants[order[0]]][:limit]), np.int64)
+    return np.array(sorted(sampled or shuffled[0][:limit]), np.int64)
 
 
 def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
@@ -210,6 +195,10 @@ def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
     groups = [picture.group for picture in pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return 1 / counts[inverse]
+
+
+def _find_part(pictures: Sequence[Picture], part: str) -> np.ndarray:
+    return np.flatnonzero([picture.part == part for picture in pictures])
 
 
 def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
@@ -244,7 +233,7 @@ class Split:
     setting: str = ""
 
 
-class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
+class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     """How training and test pictures are chosen; a table of an experiment."""
 
     name: str
@@ -267,46 +256,37 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         in what is drawn at random; the repeats of a file take the place of the seeds. A `LeafidError` is raised when
         either part has no picture.
         """
-        given = read_folds(self.folds, pictures) if isinstance(self.folds, str) else {}
-        n_folds = self.folds if isinstance(self.folds, int) else 5
-        part = np.array([picture.part or "" for picture in pictures])
-        trained, tested = (
-            np.flatnonzero(part == "train"),
-            np.flatnonzero(part == "test"),
-        )
-        if self.kind == "parts" and not (len(trained) and len(tested)):
-            raise LeafidError(
-                f"expected labelled pictures of parts train and test, found {len(trained)} and {len(tested)}; tell "
-                "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
-            )
-        for seed in [*given] or (seeds[:1] if self.kind == "leave-one-out" else seeds):
-            if given:
-                tests = given[seed]
-            elif self.kind == "parts":
-                tests = [tested]
-            elif self.kind == "leave-one-out":
-                tests = [
-                    *map(
-                        np.array,
-                        group_by(
-                            range(len(pictures)), lambda index: pictures[index].group
-                        ).values(),
-                    )
-                ]
-            elif self.by == "plant":
-                tests = split_by_plant(pictures, n_folds, seed)
-            else:
-                tests = split_by_unit(pictures, self.by, n_folds, seed)
+        for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
-                training = (
-                    trained
-                    if self.kind == "parts"
-                    else np.setdiff1d(np.concatenate(tests), test)
-                )
+                if self.kind == "parts":
+                    training = _find_part(pictures, "train")
+                else:
+                    training = np.setdiff1d(np.concatenate(tests), test)
                 split = Split(seed, fold, training, test)
-                yield from (
-                    self._limit_training(split, pictures) if self.shots else [split]
+                if self.shots:
+                    yield from self._limit_training(split, pictures)
+                else:
+                    yield split
+
+    def _choose_tests(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Folds:
+        """Choose the test pictures of each fold by the seed, or the repeat of a file."""
+        if isinstance(self.folds, str):
+            return read_folds(self.folds, pictures)
+        if self.kind == "leave-one-out":
+            return {seeds[0]: _to_arrays(group_by_plant(pictures).values())}
+        if self.kind == "parts":
+            tested = _find_part(pictures, "test")
+            n_trained = len(_find_part(pictures, "train"))
+            if not (n_trained and len(tested)):
+                raise LeafidError(
+                    f"expected labelled pictures of parts train and test, found {n_trained} and {len(tested)}; tell "
+                    "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
                 )
+            return {seed: [tested] for seed in seeds}
+        n_folds = self.folds or 5
+        if self.by == "plant":
+            return {seed: split_by_plant(pictures, n_folds, seed) for seed in seeds}
+        return {seed: split_by_unit(pictures, self.by, n_folds, seed) for seed in seeds}
 
     def _limit_training(
         self, split: Split, pictures: Sequence[Picture]
@@ -316,23 +296,16 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         They are drawn at random by the seed and fold; those of a smaller number are among those of a larger one. Of a
         species with fewer, all are kept.
         """
-        order = np.random.default_rng([split.seed, split.fold]).permutation(
-            split.training
-        )
+        random = np.random.default_rng([split.seed, split.fold])
         ranks: dict[int, int] = {}
         drawn: dict[tuple[str | None, AcquisitionType | None], dict[str, int]] = {}
-        for index in order.tolist():
+        for index in random.permutation(split.training).tolist():
             picture = pictures[index]
             units = drawn.setdefault((picture.species, picture.type), {})
             unit = picture.group if self.shots_of == "plants" else str(index)
             ranks[index] = units.setdefault(unit, len(units))
         for number in self.shots:
-            kept = np.array(
-                sorted(index for index, rank in ranks.items() if rank < number),
-                np.int64,
-            )
-            yield replace(
-                split,
-                training=kept,
-                setting=count_noun(number, self.shots_of.removesuffix("s")),
-            )
+            kept = sorted(index for index, rank in ranks.items() if rank < number)
+            setting = count_noun(number, self.shots_of.removesuffix("s"))
+            training = np.array(kept, np.int64)
+            yield replace(split, training=training, setting=setting)

@@ -2,20 +2,18 @@
 
 import hashlib
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
-from leafid.files import open_input
 from leafid.grouping import count_noun, group_by
 from leafid.parallel.mapping import recording_log
 from leafid.pictures.decoding import read_hashed_image
-from leafid.pictures.header import read_picture_bytes
+from leafid.pictures.header import hash_picture_file, read_picture_bytes
 from leafid.pictures.picture import (
     AcquisitionType,
     Collection,
@@ -24,6 +22,9 @@ from leafid.pictures.picture import (
 )
 
 _NOUNS = {"species": "species", "part": "parts", "group": "plants"}
+#: What is counted, by the fields of pictures.
+_COUNTED = {"species": "species", "plant": "plants", "author": "authors"}
+Groups = Sequence[Sequence[Picture]]
 logger = logging.getLogger(__name__)
 
 
@@ -43,12 +44,9 @@ def check_file(file: Path) -> FileCheck:
             digest = read_hashed_image(file)[1]
         except LeafidError as error:
             return FileCheck(file, error=str(error))
+    damage = (record for record in log if record.levelno >= logging.WARNING)
     return FileCheck(
-        file,
-        digest,
-        warnings=tuple(
-            record.getMessage() for record in log if record.levelno >= logging.WARNING
-        ),
+        file, digest, None, tuple(map(logging.LogRecord.getMessage, damage))
     )
 
 
@@ -56,42 +54,37 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
     """Summarise a collection, and the checks of its existing files, as the JSON of ``leafid info``."""
     pictures = collection.pictures
     digests = {check.file: check.digest for check in checks if check.digest is not None}
-    by_digest = group_by(
-        (p for p in pictures if p.file in digests),
-        lambda picture: digests[picture.file],
-    )
+    readable = (picture for picture in pictures if picture.file in digests)
+    by_digest = group_by(readable, lambda picture: digests[picture.file])
     duplicates = [group for group in by_digest.values() if len(group) > 1]
     by_type = group_by(pictures, lambda picture: picture.type)
+    types = (type_ for type_ in (*AcquisitionType, None) if type_ in by_type)
     return {
         "root": str(collection.root),
         "layout": collection.layout,
         "total": count_pictures(pictures),
-        "types": {
-            str(t or "unknown"): count_pictures(by_type[t])
-            for t in (*AcquisitionType, None)
-            if t in by_type
-        },
+        "types": {str(t or "unknown"): count_pictures(by_type[t]) for t in types},
         "parts": dict(Counter(picture.part or "unknown" for picture in pictures)),
         "species": count_by_species(pictures),
-        "missing": [str(picture.file) for picture in collection.find_missing()],
+        "missing": _list_files(collection.find_missing()),
         "unreadable": [check.error for check in checks if check.error is not None],
         "damaged": [line for check in checks for line in check.warnings],
-        "duplicates": [
-            [str(picture.file) for picture in group] for group in duplicates
-        ],
+        "duplicates": [*map(_list_files, duplicates)],
         "problems": list(collection.problems),
         "warnings": list(find_risks(pictures, duplicates)),
     }
 
 
+def _list_files(pictures: Iterable[Picture]) -> list[str]:
+    return [str(picture.file) for picture in pictures]
+
+
 def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
     """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
-    fields = {"species": "species", "plants": "plant", "authors": "author"}
-    counts = {
-        noun: len({getattr(picture, field) for picture in pictures} - {None})
-        for noun, field in fields.items()
-    }
-    return {"pictures": len(pictures), **counts}
+    counts = {"pictures": len(pictures)}
+    for field, noun in _COUNTED.items():
+        counts[noun] = len({getattr(picture, field) for picture in pictures} - {None})
+    return counts
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
@@ -99,82 +92,76 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
 
     A picture of unknown plant counts as a plant of its own, as it does in a split.
     """
-    counts = [
-        {
+    counts = []
+    for species, group in group_by_species(pictures).items():
+        types = sorted(str(picture.type or "unknown") for picture in group)
+        count = {
             "species": species,
             "pictures": len(group),
             "plants": len({picture.group for picture in group}),
-            "by_type": dict(
-                sorted(
-                    Counter(str(picture.type or "unknown") for picture in group).items()
-                )
-            ),
+            "by_type": dict(Counter(types)),
         }
-        for species, group in group_by_species(pictures).items()
-    ]
+        counts.append(count)
     return sorted(counts, key=lambda entry: (entry["pictures"], entry["species"]))
 
 
 def find_risks(
     pictures: Sequence[Picture],
-    duplicates: Sequence[Sequence[Picture]],
+    duplicates: Groups,
     fields: Iterable[str] = _NOUNS,
 ) -> Iterator[str]:
     """Find what would spoil an experiment on a collection, such as groups that differ in `fields`; yield what to do."""
-    plants = group_by(
-        (p for p in pictures if p.species and p.plant is not None),
-        lambda picture: picture.plant,
-    )
-    for noun, groups in (("duplicate", duplicates), ("plant", list(plants.values()))):
-        for field in fields:
-            if mixed := [
-                group
-                for group in groups
-                if len({getattr(picture, field) for picture in group}) > 1
-            ]:
-                # The first group gives an example: a picture for each value.
-                first, second, *_ = {
-                    getattr(picture, field): picture.file for picture in mixed[0]
-                }.values()
-                yield (
-                    f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}, {first} and {second} first: correct "
-                    "the metadata, or remove pictures"
-                )
-    if (
-        not plants
-        and "group" in fields
-        and any(picture.species for picture in pictures)
-    ):
+    labelled = [picture for picture in pictures if picture.species]
+    of_plants = (picture for picture in labelled if picture.plant is not None)
+    plants = group_by(of_plants, lambda picture: picture.plant).values()
+    groups = {"duplicate": duplicates, "plant": [*plants]}
+    for noun, field in product(groups, fields):
+        mixed = _select_mixed(groups[noun], field)
+        if mixed:
+            # The first group gives an example: a picture for each value.
+            example = {getattr(p, field): p.file for p in mixed[0]}
+            first, second, *_ = example.values()
+            count = f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}"
+            advice = "correct the metadata, or remove pictures"
+            yield f"{count}, {first} and {second} first: {advice}"
+    if labelled and not plants and "group" in fields:
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
         )
 
 
+def _select_mixed(groups: Groups, field: str) -> Groups:
+    """Select the groups whose pictures differ in a field."""
+    mixed = []
+    for group in groups:
+        if len({getattr(picture, field) for picture in group}) > 1:
+            mixed.append(group)
+    return mixed
+
+
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
     """Log the warnings of `find_risks` where parts of a collection share a plant, or pictures of one content."""
-    groups = [list(pictures)]
-    # Most pictures differ in size or in their last bytes, and needn't be read.
-    for n_bytes in (64, None):
-        mixed = [
-            group for group in groups if len({picture.part for picture in group}) > 1
-        ]
-        groups = [
-            same
-            for group in mixed
-            for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()
-        ]
+    groups: Groups = [pictures]
+    # Most pictures differ in size, and needn't be read.
+    for get_key in (_get_size, _hash_content):
+        by_key = [group_by(group, get_key) for group in _select_mixed(groups, "part")]
+        groups = [group for same in by_key for group in same.values()]
     for line in find_risks(pictures, groups, ["part"]):
         logger.warning("%s", line)
 
 
-def _hash_end(picture: Picture, n_bytes: int | None) -> tuple[int, bytes]:
-    """Give the size of a file and hash its last bytes, or all; one that can't be read (see `check_file`) is unique."""
-    with suppress(LeafidError), open_input(picture.file) as stream:
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(size - (n_bytes or size), 0))
-        return size, hashlib.file_digest(stream, "sha256").digest()
-    return -1, os.fsencode(picture.file)
+def _get_size(picture: Picture) -> int:
+    with suppress(OSError):
+        return picture.file.stat().st_size
+    return 0
+
+
+def _hash_content(picture: Picture) -> str:
+    """Hash a file; one that can't be read (see `check_file`) is like no other one."""
+    with suppress(LeafidError):
+        return hash_picture_file(picture.file)
+    return str(picture.file)
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:

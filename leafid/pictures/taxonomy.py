@@ -12,7 +12,7 @@ from leafid.pictures.picture import Picture, Taxon
 
 #: The answer "don't know", at one position of a path.
 WILDCARD = "*"
-RANKS = ("order", "family", "genus", "species")
+RANKS: tuple[str, ...] = ("order", "family", "genus", "species")
 
 
 class Taxonomy:
@@ -24,40 +24,37 @@ class Taxonomy:
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
-        listed = [
+        complete = [
             t if t.genus else replace(t, genus=parse_label(t.species).genus)
             for t in taxa
         ]
-        self.ranks = tuple(
-            rank for rank in RANKS if all(getattr(taxon, rank) for taxon in listed)
-        )
-        self.paths = {
-            taxon.species: tuple(getattr(taxon, rank) for rank in self.ranks)
-            for taxon in listed
-        }
-        self.species = tuple(self.paths)
+        self.ranks = RANKS
+        for taxon in complete:
+            self.ranks = tuple(rank for rank in self.ranks if getattr(taxon, rank))
+        self.paths: dict[str, tuple[str, ...]] = {}
         self._children: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         self._path_of_taxon: dict[str, tuple[str, ...]] = {"": ()}
-        for path in self.paths.values():
+        for taxon in complete:
+            path = tuple(getattr(taxon, rank) for rank in self.ranks)
+            self.paths[taxon.species] = path
             for depth, name in enumerate(path):
-                self._children[path[:depth]].add(name)
-                place = path[: depth + 1]
-                if (first := self._path_of_taxon.setdefault(name, place)) != place:
-                    places = f"{' > '.join(first)} and {' > '.join(place)}"
-                    raise LeafidError(
-                        f"expected one place for {name!r} in the taxonomy, found {places}"
-                    )
+                self._add(path[:depth], name)
+        self.species = tuple(self.paths)
+
+    def _add(self, parent: tuple[str, ...], name: str) -> None:
+        self._children[parent].add(name)
+        place = (*parent, name)
+        first = self._path_of_taxon.setdefault(name, place)
+        if first != place:
+            places = f"{' > '.join(first)} and {' > '.join(place)}"
+            expected = f"expected one place for {name!r} in the taxonomy"
+            raise LeafidError(f"{expected}, found {places}")
 
     @classmethod
     def from_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:
         """Make the tree of the species of labelled pictures; of two taxa of one species the later one counts."""
-        return cls(
-            {
-                picture.taxon.species: picture.taxon
-                for picture in pictures
-                if picture.taxon
-            }.values()
-        )
+        taxa = (picture.taxon for picture in pictures if picture.taxon)
+        return cls({taxon.species: taxon for taxon in taxa}.values())
 
     def find_path(self, answer: str) -> tuple[str, ...]:
         """Find the path of an answer: a name for each of `ranks`, ``"*"`` where the answer says nothing.
@@ -76,8 +73,8 @@ class Taxonomy:
             raise LeafidError(
                 f"expected a species of the taxonomy, or a higher taxon and '*', found {answer!r}"
             )
-        known = self._path_of_taxon[taxon]
-        return known + (WILDCARD,) * (len(self.ranks) - len(known))
+        path = self._path_of_taxon[taxon]
+        return path + (WILDCARD,) * (len(self.ranks) - len(path))
 
     def count_branches(self, species: str) -> tuple[int, ...]:
         """Count the children of each true parent on the way down to a species; the first counts the top rank's taxa."""

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
+from leafid.files import StrPath
 from leafid.pictures.picture import Collection, Picture
 from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
 from leafid.scoring.reading.inputs import (
-    PathLike,
     Rankings,
     list_values,
     to_ground_truth,
@@ -32,14 +32,14 @@ from leafid.scoring.tables import FORMATS, Cell, Table, render
 
 #: A `pandas.DataFrame`.
 Frame = Any
-Truth = PathLike | Collection | Iterable[Picture] | Mapping[str, str] | Frame
+Truth = StrPath | Collection | Iterable[Picture] | Mapping[str, str] | Frame
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
 Runs = (
-    PathLike
+    StrPath
     | Rankings
     | Scores
-    | Sequence[PathLike]
-    | Mapping[str, PathLike | Rankings | Scores]
+    | Sequence[StrPath]
+    | Mapping[str, StrPath | Rankings | Scores]
 )
 
 

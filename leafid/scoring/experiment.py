@@ -17,7 +17,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Protocol, Split
+from leafid.pictures.splits import Split, SplitProtocol
 from leafid.schema import parse_toml
 from leafid.scoring.held_out_runs import (
     HeldOutTruth,
@@ -103,7 +103,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     """What a TOML file says: a grid, in which recipes are compared with the first one."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
-    protocols: tuple[Protocol, ...] = ()
+    protocols: tuple[SplitProtocol, ...] = ()
     seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (
         0,
         1,
@@ -124,10 +124,12 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
                 "expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds"
             )
 
-    def make_protocols(self) -> list[Protocol]:
+    def make_protocols(self) -> list[SplitProtocol]:
         """Make the protocols; by default folds of plants."""
         protocols = self.protocols or (
-            Protocol(f"{self.folds} folds" if isinstance(self.folds, int) else "folds"),
+            SplitProtocol(
+                f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
+            ),
         )
         return [
             replace(protocol, folds=protocol.folds or self.folds)

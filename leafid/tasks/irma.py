@@ -4,12 +4,12 @@ A code table has one code per line: ``A 463 what it means``. A ground truth or a
 and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines that begin with ``#`` are comments.
 """
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.metrics.hierarchy import path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.textfiles import LineProblems, read_text
@@ -30,7 +30,7 @@ Answers = tuple[str, ...]
 Errors = dict[int, dict[str, tuple[float, ...]]]
 
 
-def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
+def read_code_table(path: StrPath) -> CodeTable:
     """Read a code table; a `ProblemsError` names the bad lines."""
     children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     with LineProblems(path) as problems:
@@ -48,7 +48,7 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
 
 
 def read_labels(
-    path: str | os.PathLike[str],
+    path: StrPath,
     table: CodeTable,
     *,
     years: Sequence[int] = YEARS,
@@ -115,7 +115,7 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
             )
 
 
-def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         words = line.split()
         if words and not words[0].startswith("#"):

@@ -34,6 +34,7 @@ from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
+from leafid.versions import SURFACE_TYPE_VERSION
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.learning.knownness import HeldOutLeaves
 from leafid.learning.logistic import Examples

@@ -26,6 +26,7 @@ from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
+from leafid.versions import TRAIT_VERSION
 
 #: Maximum number of pictures of a species and type that its traits are measured in, of
 #: those that are kept as thumbnails, and of the species that it is most often confused

@@ -84,7 +84,7 @@ class TrainingSet:
         """
         types = self.recipe.training_types
         of_pictures = np.array(
-            [types.index(get_type(picture)) for picture in self.pictures], int
+            [types.index(picture.require_type()) for picture in self.pictures], int
         )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
         return of_pictures[self.picture_indices] + len(types) * composites
@@ -213,7 +213,7 @@ def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
     sheets = [
         index
         for index, picture in enumerate(pictures)
-        if get_type(picture).lies_on_sheet
+        if picture.require_type().lies_on_sheet
     ]
     by_plant = group_by(
         sheets, lambda index: (pictures[index].group, pictures[index].type)

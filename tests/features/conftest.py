@@ -12,10 +12,10 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.features.extractor import FEATURE_VERSION
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
+from leafid.versions import FEATURE_VERSION
 
 _ROOT = Path(__file__).parents[2]
 #: Numbers in a digest: a vector is cut into this many pieces at most.

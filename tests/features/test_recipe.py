@@ -142,7 +142,10 @@ def test_malformed_recipes_are_named(changes, message):
 def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(
     name, suggestion
 ):
-    allowed = "ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid_classifiers"
+    classes = "a class of scikit-learn such as sklearn.svm.LinearSVC"
+    allowed = (
+        f"ridge (not in a pipeline), {classes}, or an entry point of leafid_classifiers"
+    )
     message = get_error({**LOCAL, "classifier": name})
     assert message.startswith(
         f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}"

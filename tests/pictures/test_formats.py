@@ -7,6 +7,7 @@ import tifffile
 from PIL import Image
 
 from leafid.pictures.decoding import ImageError, read_image
+from leafid.pictures.header import identify_format
 from tests.pictures.picture_making import (
     LOSSLESS,
     apply_orientation,
@@ -185,3 +186,20 @@ def test_a_tiff_of_a_million_strips_is_refused(tmp_path, order, is_big):
         ImageError, match="at most 131072 strips or tiles, found 1000000"
     ):
         read_image(file)
+
+
+@pytest.mark.parametrize(
+    ("brands", "kind"),
+    [
+        (b"avis", "AVIF"),
+        (b"hevx", "HEIF"),
+        (b"mif1\0\0\0\0miafavif", "AVIF"),
+        (b"msf1\0\0\0\0msf1hevc", "HEIF"),
+        (b"mif1", "HEIF"),
+        # Of raw data of a camera, and of a video.
+        (b"crx \0\0\0\1crx isom", None),
+        (b"isom\0\0\0\0avc1", None),
+    ],
+)
+def test_brands_tell_heif_and_avif(brands, kind):
+    assert identify_format(b"\0\0\0\x20ftyp" + brands + bytes(40)) == kind

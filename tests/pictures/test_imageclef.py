@@ -124,7 +124,7 @@ def test_pictures_without_xml_have_no_label(tmp_path, add, draw):
             {"FileName": "1.jpg"},
             "FileName: expected another one than in 1.xml, found 1.jpg",
         ),
-        ({"Type": "drawing"}, "Type: expected an acquisition type"),
+        ({"Type": "drawing"}, "type: expected an acquisition type"),
         (
             {"Genus": None},
             "Taxon: expected a Genus and a Species, found only one of them",
@@ -158,7 +158,7 @@ def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
     (picture,) = collection.pictures
     assert getattr(picture, attribute) is None
     (problem,) = collection.problems
-    assert problem.startswith(f"{bad}: {next(iter(changes))}")
+    assert problem.startswith(f"{bad}: {next(iter(changes)).lower()}: ")
     assert problem.endswith("it is ignored")
 
 

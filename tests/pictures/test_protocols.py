@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.splits import UNITS, Protocol
+from leafid.pictures.splits import UNITS, SplitProtocol
 
 TYPES = list(AcquisitionType)
-LEAVE_ONE_OUT = Protocol("", "leave-one-out")
+LEAVE_ONE_OUT = SplitProtocol("", "leave-one-out")
 
 
 @st.composite
@@ -43,7 +43,7 @@ def collections(draw):
 def test_folds_cover_everything_once_and_separate_units(pictures, unit):
     splits = []
     with suppress(LeafidError):  # fewer than two units
-        splits = list(Protocol("", by=unit, folds=2).make_splits(pictures, (0, 1)))
+        splits = list(SplitProtocol("", by=unit, folds=2).make_splits(pictures, (0, 1)))
     if not splits:
         return
     for seed in (0, 1):
@@ -77,7 +77,7 @@ def test_leave_one_out_tests_each_plant_by_itself(pictures):
 @given(collections(), st.sampled_from(["pictures", "plants"]))
 def test_shots_are_limited_and_nested(pictures, of):
     splits = list(
-        Protocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(
+        SplitProtocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(
             pictures, (0,)
         )
     )
@@ -94,7 +94,7 @@ def test_shots_are_limited_and_nested(pictures, of):
             assert all(len(members) <= limit for members in units.values())
     # Whatever is missing is missing because a species had no more.
     whole = next(
-        Protocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(
+        SplitProtocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(
             pictures, (0,)
         )
     )
@@ -114,7 +114,7 @@ def test_folds_of_one_type_leave_out_the_others(tmp_path, caplog):
     rows = [f"0-{plant}.jpg,{plant % 2}" for plant in range(3)]
     folds = tmp_path / "folds.csv"
     folds.write_text("\n".join(["picture,fold", *rows, "0-3.jpg,1"]))
-    splits = list(Protocol("", folds=str(folds)).make_splits(pictures, (0,)))
+    splits = list(SplitProtocol("", folds=str(folds)).make_splits(pictures, (0,)))
     assert [split.test.tolist() for split in splits] == [[0, 2], [1, 3]]
     assert [split.training.tolist() for split in splits] == [[1, 3], [0, 2]]
     left_out = "4 pictures of types without folds are left out"
@@ -122,7 +122,7 @@ def test_folds_of_one_type_leave_out_the_others(tmp_path, caplog):
     caplog.clear()
     folds.write_text("\n".join(["picture,fold", *rows, "0-3.JPG,1"]))
     with pytest.raises(LeafidError, match=r"each of the 4 pictures .* for 1, 0-3.jpg"):
-        list(Protocol("", folds=str(folds)).make_splits(pictures, (0,)))
+        list(SplitProtocol("", folds=str(folds)).make_splits(pictures, (0,)))
     assert "'0-3.JPG', which differs from '0-3.jpg' in case only" in caplog.text
 
 
@@ -131,8 +131,8 @@ def test_given_parts():
         Picture(Path(f"{n}.jpg"), part=part)
         for n, part in enumerate(["test", "train", "val", "train"])
     ]
-    first, second = Protocol("", "parts").make_splits(pictures, (4, 5))
+    first, second = SplitProtocol("", "parts").make_splits(pictures, (4, 5))
     assert (first.seed, second.seed) == (4, 5)
     assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])
     with pytest.raises(LeafidError, match="found 2 and 0; tell parts by folders"):
-        list(Protocol("", "parts").make_splits(pictures[1:], (0,)))
+        list(SplitProtocol("", "parts").make_splits(pictures[1:], (0,)))

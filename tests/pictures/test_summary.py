@@ -1,7 +1,11 @@
 from pathlib import Path
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.summary import count_by_species, find_risks
+from leafid.pictures.summary import (
+    count_by_species,
+    find_risks,
+    warn_of_shared_pictures,
+)
 
 
 def picture(name: str, species: str | None = None, **fields: object) -> Picture:
@@ -53,3 +57,18 @@ def test_risks_of_an_experiment():
     assert [line.split(":")[0] for line in find_risks([PICTURES[3]], [])] == [
         "the plants are unknown"
     ]
+
+
+def test_only_files_of_one_content_are_shared(tmp_path, caplog):
+    contents = {"train-1": b"aa", "train-2": b"ab", "test-1": b"ba", "test-2": b"ab"}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    pictures = [
+        picture(str(tmp_path / name), part=name.partition("-")[0])
+        for name in (*contents, "train-gone", "test-gone")
+    ]
+    warn_of_shared_pictures(pictures)
+    (line,) = caplog.messages
+    assert line.startswith(
+        f"1 duplicate of several parts, {tmp_path}/train-2 and {tmp_path}/test-2 first"
+    )

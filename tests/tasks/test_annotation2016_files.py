@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import ProblemsError
-from leafid.tasks.annotation2016.files import Known, Subtask, read_annotations
+from leafid.tasks.annotation2016.files import AllowedNames, Subtask, read_annotations
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 # A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
@@ -23,7 +23,7 @@ def write(tmp_path, text):
 def find_problems(tmp_path, text, known=None, subtask=None):
     path = write(tmp_path, text)
     with pytest.raises(ProblemsError) as caught:
-        read_annotations(path, known or Known(), subtask=subtask)
+        read_annotations(path, known or AllowedNames(), subtask=subtask)
     return [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
@@ -54,7 +54,7 @@ def make_bad_examples():
          "3: expected at most 100 boxes of a concept, found 101 of 'dog'"),
         (2, "2 a A dog.\n2 b\n", None, "2: expected a sentence, found none"),
         (3, "3 a 0,2\n3 b 0,1.5\n", None, "2: expected ids of boxes as whole numbers from 0 up, found '1.5'"),
-        (4, GOOD[4] + "4 doc3 jlsCv7gwAE1ScDJ2,notOfThe2000\n", Known(illustrations=pictures),
+        (4, GOOD[4] + "4 doc3 jlsCv7gwAE1ScDJ2,notOfThe2000\n", AllowedNames(illustrations=pictures),
          "3: expected a picture of the collection, found 'notOfThe2000'"),
         (5, "5 a 51.5 -6.2\n5 b 51.5 -180.5\n", None, "2: expected a longitude from -180 to 180, found -180.5"),
     ]  # fmt: skip
@@ -116,9 +116,12 @@ def test_bad_lines(tmp_path, line, problem):
 
 def test_unknown_names_are_problems(tmp_path):
     for known, problem in (
-        (Known(ids=frozenset("b")), "1: expected an id of the collection, found 'a'"),
         (
-            Known(concepts=frozenset({"cat"})),
+            AllowedNames(ids=frozenset("b")),
+            "1: expected an id of the collection, found 'a'",
+        ),
+        (
+            AllowedNames(concepts=frozenset({"cat"})),
             "1: expected a concept of the list, found 'dog'",
         ),
     ):

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.coco import Image, Runs, read_coco, read_segmentation
+from leafid.tasks.interpretation.coco import (
+    CocoImage,
+    RunLengths,
+    read_coco,
+    read_segmentation,
+)
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 TRUTH = {
@@ -234,13 +239,13 @@ def test_runs_are_decoded(height, width, share):
     counts = count_runs(mask)
     for encoded in (counts, compress(counts)):
         region = read_segmentation(
-            Runs((height, width), encoded), Image(1, "a", width, height)
+            RunLengths((height, width), encoded), CocoImage(1, "a", width, height)
         )
         assert np.array_equal(paste(region, mask.shape), mask)
 
 
 def test_pixels_whose_centres_are_in_a_polygon():
-    image = Image(1, "a", 50, 40)
+    image = CocoImage(1, "a", 50, 40)
     region = read_segmentation([SQUARE], image)
     assert (region.area, region.top, region.left) == (400, 10, 10)
     assert read_segmentation([SQUARE, [0, 0, 2, 0, 2, 2, 0, 2]], image).area == 404

@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.splits import Protocol
+from leafid.pictures.splits import SplitProtocol
 from leafid.training.cross_validation import cross_validate
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -13,7 +13,7 @@ def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_i
 ):
     recipe, splits = (
         {SHEET: recipes[SHEET]},
-        list(Protocol("", folds=2).make_splits(training, (0, 1))),
+        list(SplitProtocol("", folds=2).make_splits(training, (0, 1))),
     )
     answers = list(cross_validate(training, recipe, loader, splits))
     assert [(fold.seed, fold.fold, fold.type) for fold in answers] == [
@@ -42,7 +42,7 @@ def test_species_that_the_training_part_lacks_are_marked(training, recipes, load
             kept,
             {SHEET: recipes[SHEET]},
             loader,
-            Protocol("", folds=2).make_splits(kept, (0,)),
+            SplitProtocol("", folds=2).make_splits(kept, (0,)),
         )
     )
     unseen = [
@@ -58,7 +58,7 @@ def test_species_that_the_training_part_lacks_are_marked(training, recipes, load
 
 def test_one_type_answers_for_another(training, recipes, loader):
     recipe = recipes[SCAN]
-    splits = Protocol("", folds=2).make_splits(training, (0,))
+    splits = SplitProtocol("", folds=2).make_splits(training, (0,))
     answers = list(
         cross_validate(training, {SCAN: recipe}, loader, splits, test_type=SHEET)
     )

@@ -33,7 +33,6 @@ from leafid.descriptors.registry import (
     measure_families,
 )
 from leafid.errors import ImageError, LeafidError, UsageError
-from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
@@ -113,7 +112,7 @@ def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> li
         leaf = (
             Segmentation.from_mask(shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE))
             if leaves
-            else segment(image, get_type(picture))
+            else segment(image, picture.require_type())
         )
         values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
     except LeafidError as error:

@@ -63,7 +63,6 @@ from leafid.cli.outputs import (
 from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError, UsageError
-from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
@@ -202,7 +201,7 @@ def _measure(
 ) -> _MeasuredPicture:
     """Measure the leaves of a picture."""
     masks = read_own_masks(picture.file, options.masks)
-    type_ = get_type(picture)
+    type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"

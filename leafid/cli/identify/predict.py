@@ -42,7 +42,6 @@ from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import ImageError, UsageError
-from leafid.features.loader import get_type
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.bundled import find_bundled_model
@@ -165,7 +164,7 @@ def _split_leaves(picture: Picture) -> list[Picture]:
         image = read_image(picture.file)
     except ImageError:
         return [picture]
-    leaves = segment_leaves(image, get_type(picture))
+    leaves = segment_leaves(image, picture.require_type())
     if len(leaves) < 2:
         return [picture]
     pictures = []

@@ -24,7 +24,6 @@ from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
-from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
@@ -96,7 +95,7 @@ def _cut(
     picture: Picture, crop: bool, each_leaf: bool
 ) -> list[tuple[float, float, int, dict[str, bytes]]]:
     """Cut out leaves: the share of leaf, the confidence, the number of leaves, and the files to write by endings."""
-    image, type_ = read_image(picture.file), get_type(picture)
+    image, type_ = read_image(picture.file), picture.require_type()
     leaves = segment_leaves(image, type_) if each_leaf else []
     return [
         (

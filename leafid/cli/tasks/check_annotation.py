@@ -17,7 +17,7 @@ examples:
 from leafid.cli.arguments import option, positional
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
+from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
 
 class KnownOptions:
@@ -31,10 +31,10 @@ class KnownOptions:
         "subtask 4: ids of the pictures to choose from, one per line", metavar="FILE"
     )
 
-    def read(self) -> Known:
+    def read(self) -> AllowedNames:
         """Read the lists."""
         files = (self.pictures, self.concepts, self.illustrations)
-        return Known(*(read_list(file) if file else None for file in files))
+        return AllowedNames(*(read_list(file) if file else None for file in files))
 
 
 class Options(KnownOptions):

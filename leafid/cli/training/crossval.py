@@ -54,7 +54,7 @@ from leafid.files import open_output, write_text
 from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
 from leafid.pictures.picture import Picture
-from leafid.pictures.splits import UNITS, Kind, Protocol, Split, Unit
+from leafid.pictures.splits import UNITS, Kind, Split, SplitProtocol, Unit
 from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.reading.run_formats import WRITERS

@@ -9,7 +9,7 @@ from leafid.errors import LeafidError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
-#: Maximum depth of folders; Python 3.11 lists deeper ones by calls inside calls, of which there is a maximum, too.
+#: Maximum depth of folders; Python 3.11 lists deeper ones by recursion, whose depth is limited, too.
 MAX_DEPTH = 500
 #: The folders and files that systems, storage devices and programs write among pictures, beside hidden ones.
 _SYSTEM_NAME = re.compile(
@@ -68,7 +68,8 @@ def walk_folders(
     """
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
-        folder, status = Path(path), os.stat(path)  # noqa: PTH116  # faster
+        folder = Path(path)
+        status = os.stat(path)  # noqa: PTH116  # faster
         if len(folder.parts) > MAX_DEPTH:
             raise LeafidError(
                 f"{root}: expected folders of at most {MAX_DEPTH} levels, found more"

@@ -4,22 +4,24 @@ The years differ in their fields; a file is read by the fields that it has.
 """
 
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, naming_place
 from leafid.files import safe_join
 from leafid.pictures import names
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
+from leafid.pictures.picture import Picture, Taxon, XmlOmission
 from leafid.pictures.readers import folders
+from leafid.pictures.records import apply_record, drop_unreadable, find_fields
 from leafid.textfiles import read_xml
 
 LAYOUT = "imageclef"
 _GROUND_TRUTH = "testxmlwithgroundtruth"
 _PARTS = ("train", "val", "test", None)
 _XML = {".xml"}
+# Which fields are read as in a table.
+_FIELDS = {"type", "plant", "author", "date", "latitude", "longitude"}
 
 
 def detect(path: Path) -> bool:
@@ -38,21 +40,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
     for folder, picture_folder, part in _find_sections(path):
-        described: dict[Path, str] = {}
         xml_files = folders.list_files(folder, _XML)
-        for xml in xml_files:
-            try:
-                picture, more = read_picture(xml, picture_folder, part)
-                if first := described.get(picture.file):
-                    raise LeafidError(
-                        f"{xml}: FileName: expected another one than in {first}, found {picture.name}"
-                    )
-            except LeafidError as error:
-                problems.append(XmlOmission(f"{error}; the picture is left out"))
-                continue
-            problems += more
-            described[picture.file] = xml.name
-            pictures[picture.file] = picture
+        pictures |= _read_folder(xml_files, picture_folder, part, problems)
         # A picture with unusable XML is among the problems already.
         stems = {xml.stem for xml in xml_files}
         for file in folders.list_files(folder) if folder == picture_folder else ():
@@ -65,31 +54,47 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     return sorted(pictures.values(), key=get_order), problems
 
 
+def _read_folder(
+    xml_files: Iterable[Path], folder: Path, part: str | None, problems: list[str]
+) -> dict[Path, Picture]:
+    """Read the pictures of a folder by their files, and add to the problems."""
+    pictures: dict[Path, Picture] = {}
+    described: dict[Path, str] = {}
+    for xml in xml_files:
+        try:
+            picture, more = read_picture(xml, folder, part)
+            if first := described.get(picture.file):
+                expected = f"FileName: expected another one than in {first}"
+                raise LeafidError(f"{xml}: {expected}, found {picture.name}")
+        except LeafidError as error:
+            problems.append(XmlOmission(f"{error}; the picture is left out"))
+            continue
+        problems += more
+        described[picture.file] = xml.name
+        pictures[picture.file] = picture
+    return pictures
+
+
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
     """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
     if folders.list_files(path, _XML):
-        if path.resolve().name.lower() != _GROUND_TRUTH:
+        if not _is_truth(path.resolve()):
             return [(path, path, folders.parse_part(path.resolve().name))]
         package = Path(os.path.normpath(path / ".."))
-        return [
-            section
-            for section in _find_sections(package)
-            if section[0].name.lower() == _GROUND_TRUTH
-        ]
-    sections = [
-        (folder, folder, part)
-        for part, folder in folders.find_sections(path)
-        if folder != path
-    ]
+        return [entry for entry in _find_sections(package) if _is_truth(entry[0])]
+    sections = [entry for entry in folders.find_sections(path) if entry[1] != path]
     # The original package keeps everything in data/.
-    root = next((folder.parent for folder, _, _ in sections), path)
-    test = next((folder for folder, _, part in sections if part == "test"), None)
-    truths = [
-        folder
-        for folder in folders.list_folders(root)
-        if folder.name.lower() == _GROUND_TRUTH
+    root = next((folder.parent for _, folder in sections), path)
+    test = next((folder for part, folder in sections if part == "test"), None)
+    truths = filter(_is_truth, folders.list_folders(root))
+    return [
+        *((folder, folder, part) for part, folder in sections),
+        *((folder, test or folder, "test") for folder in truths),
     ]
-    return [*sections, *((folder, test or folder, "test") for folder in truths)]
+
+
+def _is_truth(folder: Path) -> bool:
+    return folder.name.lower() == _GROUND_TRUTH
 
 
 def read_picture(
@@ -100,46 +105,30 @@ def read_picture(
     A `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
     """
     fields = _read_fields(xml)
-    try:
-        file = _parse(partial(safe_join, folder), fields, "FileName")
-        type_ = (
-            _parse(AcquisitionType.parse, fields, "Type") if "Type" in fields else None
+    with naming_place(xml):
+        words = zip(find_fields([*fields]), fields.values(), strict=True)
+        record = {field: word for field, word in words if field in _FIELDS}
+        errors = drop_unreadable(record)
+        with naming_place("FileName"):
+            file = safe_join(folder, fields.get("FileName", ""))
+        common_names = map(str.strip, fields.get("VernacularNames", "").split(","))
+        picture = Picture(
+            file,
+            taxon=_parse_taxon(fields),
+            vernacular_names=tuple(filter(None, common_names)),
+            part=part,
         )
-        taxon = _parse_taxon(fields)
-    except LeafidError as error:
-        raise LeafidError(f"{xml}: {error}") from None
-    problems = []
-
-    def parse_optional(parse: Callable[..., Any], *tags: str) -> Any:
-        try:
-            return _parse(parse, fields, *tags) if fields.keys() >= set(tags) else None
-        except LeafidError as error:
-            problems.append(f"{xml}: {error}; it is ignored")
-
-    vernacular_names = (
-        name.strip() for name in fields.get("VernacularNames", "").split(",")
-    )
-    picture = Picture(
-        file,
-        type_,
-        taxon=taxon,
-        plant=fields.get("IndividualPlantId"),
-        author=fields.get("Author"),
-        date=parse_optional(names.parse_date, "Date"),
-        coordinates=parse_optional(names.parse_coordinates, "Latitude", "Longitude"),
-        vernacular_names=tuple(name for name in vernacular_names if name),
-        part=part,
-    )
-    return picture, problems
+        picture = apply_record(picture, record)
+    ignored = (f"{xml}: {tag}: {error}" for tag, error in errors.items())
+    return picture, [f"{line}; it is ignored" for line in ignored]
 
 
 def _read_fields(xml: Path) -> dict[str, str]:
     """Read the texts of an XML file by the names of their elements."""
     root = read_xml(xml)
     if root.tag != "Image":
-        raise LeafidError(
-            f"{xml}: expected the root element <Image>, found <{root.tag}>"
-        )
+        actual = f"found <{root.tag}>"
+        raise LeafidError(f"{xml}: expected the root element <Image>, {actual}")
     fields: dict[str, str] = {}
     # The years nest elements differently; the first element of a name counts.
     for element in root.iter():
@@ -149,28 +138,22 @@ def _read_fields(xml: Path) -> dict[str, str]:
     return fields
 
 
-def _parse(parse: Callable[..., Any], fields: dict[str, str], *tags: str) -> Any:
-    """Parse the texts of fields, and prefix an error with their names."""
-    try:
-        return parse(*(fields.get(tag, "") for tag in tags))
-    except LeafidError as error:
-        raise LeafidError(f"{', '.join(tags)}: {error}") from None
-
-
 def _parse_taxon(fields: dict[str, str]) -> Taxon | None:
     # An author's name may follow each name.
     label = fields.get("ClassId")
     if label is None:
-        if "Genus" not in fields and "Species" not in fields:
+        n_given = len({"Genus", "Species"} & fields.keys())
+        if n_given == 0:
             return None
-        if "Genus" not in fields or "Species" not in fields:
+        if n_given == 1:
             raise LeafidError(
                 "Taxon: expected a Genus and a Species, found only one of them"
             )
         # Species holds the full name in 2012, and only the epithet in 2011.
         genus, species = names.parse_genus(fields["Genus"]), fields["Species"]
         label = species if names.parse_genus(species) == genus else f"{genus} {species}"
-    name = _parse(names.parse_species_name, {"Species": label}, "Species")
+    with naming_place("Species"):
+        name = names.parse_species_name(label)
     family, order = (
         names.check_printable(fields[rank].split()[0]) if rank in fields else None
         for rank in ("Family", "Order")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, naming_place
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.readers import folders
@@ -49,20 +49,19 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none"
         )
     metadata_file = _find_file(path, _METADATA_FILE)
-    problems = (
-        []
-        if metadata_file
-        else [
-            f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"
-        ]
-    )
-    entries = read_json(metadata_file, dict[str, _Entry]) if metadata_file else {}
+    metadata: dict[str, _Entry] = {}
+    problems = []
+    if metadata_file:
+        metadata = read_json(metadata_file, dict[str, _Entry])
+    else:
+        expected = f"expected *{_METADATA_FILE} beside it"
+        problems.append(f"{names_file}: {expected}, found none; no plants")
     taxa = _read_taxa(names_file)
     pictures: list[Picture] = []
     for part, section in folders.find_sections(path):
         for file in folders.walk_pictures(section):
             if taxon := taxa.get(file.parent.name):
-                entry = entries.get(file.stem, _Entry())
+                entry = metadata.get(file.stem, _Entry())
                 picture = Picture(
                     file,
                     type=AcquisitionType.PHOTO,
@@ -84,13 +83,11 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 def _read_taxa(file: Path) -> dict[str, Taxon]:
     full_names = read_json(file, dict[str, str])
-    try:
+    with naming_place(file):
         parsed = {
             identifier: names.drop_authors(names.parse_species_name(name))
             for identifier, name in full_names.items()
         }
-    except LeafidError as error:
-        raise LeafidError(f"{file}: {error}") from None
     count = Counter(parsed.values())
     return {
         identifier: Taxon(

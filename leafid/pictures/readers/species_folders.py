@@ -5,6 +5,8 @@ As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from leafid.errors import LeafidError
@@ -42,53 +44,58 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     several folders. What lies deeper may tell the plant (``plant1``) and the part.
     """
     sections = folders.find_sections(path)
-    groups = [
-        (part, folder.relative_to(section).parts, files)
-        for part, section in sections
-        for folder, files in group_by(
-            folders.walk_pictures(section), lambda file: file.parent
-        ).items()
-    ]
-    level = _find_level(
-        [section for _, section in sections], [words for _, words, _ in groups]
-    )
+    groups: list[tuple[str | None, tuple[str, ...], list[Path]]] = []
+    for part, section in sections:
+        by_folder = group_by(folders.walk_pictures(section), lambda file: file.parent)
+        for folder, files in by_folder.items():
+            groups.append((part, folder.relative_to(section).parts, files))
+    paths = [words for _, words, _ in groups]
+    level = _find_level([section for _, section in sections], paths)
     pictures: list[Picture] = []
     nested: list[Picture] = []
     for part, words, files in groups:
+        parts = [part, *map(folders.parse_part, words)]
         index = next(_find_species(words), level)
-        taxon = _parse_label(words[index]) if index < len(words) else None
-        match = _PLANT.match("/".join(words[index + 1 :]))
-        plant = "/".join([*words[: index + 1], match[0]]) if match else None
-        part = part or next(filter(None, map(folders.parse_part, words)), None)
-        group = [Picture(file, taxon=taxon, plant=plant, part=part) for file in files]
+        picture = Picture(Path(), part=next(filter(None, parts), None))
+        if index < len(words):
+            match = _PLANT.match("/".join(words[index + 1 :]))
+            plant = "/".join([*words[: index + 1], match[0]]) if match else None
+            picture = replace(picture, taxon=_parse_label(words[index]), plant=plant)
+        group = [replace(picture, file=file) for file in files]
         pictures += group
-        nested += group if taxon and len(words) > 1 else []
+        if picture.taxon and len(words) > 1:
+            nested += group
     problems: list[str] = []
     if nested:
-        example = max(nested, key=lambda picture: len(picture.file.parts))
-        read_as = f"{example.file} has the label {example.species!r} and the plant {example.plant or 'unknown'}"
-        line = f"{path}: {count_noun(len(nested), 'picture')} in nested folders: {read_as}, for example"
-        problems.append(FolderLabels(f"{line}; see --label-from and --plants-from"))
+        problems.append(_describe_nested(path, nested))
+    parents = sorted({words[:level] for words in paths if len(words) > level})
+    trained = [section for part, section in sections if part in {None, "train"}]
+    classes = [
+        folder
+        for section, parent in product(trained, parents)
+        for folder in folders.list_folders(section.joinpath(*parent))
+    ]
     used = {folder for _, _, files in groups for folder in files[0].parents}
-    parents = {words[:level] for _, words, _ in groups if len(words) > level}
-    for part, section in sections:
-        for parent in sorted(parents) if part in {None, "train"} else ():
-            problems += [
-                EmptyClass(f"{folder}: {_NO_PICTURE}")
-                for folder in folders.list_folders(section.joinpath(*parent))
-                if folder not in used
-            ]
+    problems += (EmptyClass(f"{f}: {_NO_PICTURE}") for f in classes if f not in used)
     return pictures, problems
+
+
+def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
+    example = max(pictures, key=lambda picture: len(picture.file.parts))
+    plant = example.plant or "unknown"
+    read_as = f"the label {example.species!r} and the plant {plant}"
+    count = f"{count_noun(len(pictures), 'picture')} in nested folders"
+    line = f"{path}: {count}: {example.file} has {read_as}, for example"
+    return FolderLabels(f"{line}; see --label-from and --plants-from")
 
 
 def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int:
     """Find the level of folders where labels stand in sections, from the paths below them of folders with pictures."""
     levels = [level for words in paths for level in _find_species(words)]
-    if not levels:
-        chains = (folders.list_wrappers(s, with_loose=False) for s in sections)
-        levels = [
-            len(chain) - 1 for chain in chains if not folders.list_files(chain[-1])
-        ]
+    for section in sections if not levels else ():
+        *above, last = folders.list_wrappers(section, with_loose=False)
+        if not folders.list_files(last):
+            levels.append(len(above))
     return min(levels, default=0)
 
 

@@ -3,66 +3,22 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
 
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError, UsageError, naming_place
 from leafid.files import is_file_name
 from leafid.grouping import count_noun
-from leafid.pictures import names
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.name_index import NameIndex
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import Picture
 from leafid.pictures.readers import folders
+from leafid.pictures.records import FIELDS, apply_record, drop_unreadable, find_fields
 from leafid.textfiles import LineProblems, read_table, read_text
 
 LAYOUT = "table"
 
-#: Columns of a table, each with other words for it, among them those of Darwin Core, without blanks, signs, capitals.
-FIELDS: dict[str, tuple[str, ...]] = {
-    "file": (
-        "filename",
-        "image",
-        "imagepath",
-        "imagename",
-        "picture",
-        "path",
-        "filepath",
-        "imageid",
-        "id",
-    ),
-    "label": (
-        "species",
-        "class",
-        "classname",
-        "category",
-        "taxon",
-        "scientificname",
-        "speciesname",
-        "labels",
-    ),
-    "plant": (
-        "individual",
-        "plantid",
-        "individualid",
-        "individualplantid",
-        "tree",
-        "treeid",
-        "observationid",
-    ),
-    "type": ("acquisitiontype",),
-    "author": ("photographer", "user", "recordedby", "observer"),
-    "date": ("day", "eventdate"),
-    "latitude": ("lat", "decimallatitude"),
-    "longitude": ("lon", "lng", "long", "decimallongitude"),
-    "split": ("part", "subset", "foldname"),
-    # Which folds a picture is in is read by leafid.pictures.fold_files.
-    "fold": (),
-    "repeat": (),
-}
 _PLANT_WORDS = (
     r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
 )
@@ -83,18 +39,6 @@ _NEXT_ROW = re.compile(
 )
 
 
-def find_fields(
-    heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
-) -> list[str | None]:
-    """Find the field of each column; of two columns for one, that of the word that `known` has first."""
-    words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
-    field_of: dict[int, str] = {}
-    for field, others in known.items():
-        if present := [word for word in (field, *others) if word in words]:
-            field_of[words.index(present[0])] = field
-    return [field_of.get(column) for column in range(len(words))]
-
-
 def detect(path: Path) -> bool:
     """Tell by its ending whether a file is a table."""
     return path.is_file() and path.suffix.lower() in {".csv", ".tsv"}
@@ -113,14 +57,14 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
         for line, name, record in rows:
             path = PurePosixPath(name.replace("\\", "/"))
             # No name leads out of the folder.
-            file = source.parent / (
-                path.name if path.is_absolute() or ".." in path.parts else path
-            )
+            is_inside = not path.is_absolute() and ".." not in path.parts
+            file = source.parent / (path if is_inside else path.name)
             try:
-                if problems.check_unique(line, "every picture", str(file)):
-                    pictures.append(_apply_record(Picture(file), record))
+                with naming_place(name):
+                    if problems.check_unique(line, "every picture", str(file)):
+                        pictures.append(apply_record(Picture(file), record))
             except LeafidError as error:
-                problems.add(line, f"{name}: {error}")
+                problems.add(line, str(error))
     return pictures
 
 
@@ -129,14 +73,14 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
 
     Also returns lines on columns that aren't used, and NA.
     """
-    if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
-        lines = enumerate(read_text(file).splitlines(), 1)
-        return [
-            (number, line.strip(), {"split": part})
-            for number, line in lines
-            if line.strip()
-        ], []
-    return parse_rows(file, read_table(file))
+    part = folders.parse_part(file.stem)
+    if not part or file.suffix.lower() != ".txt":
+        return parse_rows(file, read_table(file))
+    rows: list[Row] = []
+    for number, line in enumerate(read_text(file).splitlines(), 1):
+        if name := line.strip():
+            rows.append((number, name, {"split": part}))
+    return rows, []
 
 
 def parse_rows(
@@ -150,72 +94,62 @@ def parse_rows(
     first_line, heading = next(table, (1, []))
     fields = find_fields(heading)
     if "file" not in fields:
-        expected = (
-            f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
-        )
+        words = ", ".join(FIELDS["file"])
+        expected = f"expected a heading with the column 'file' ({words})"
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
     rows: list[Row] = []
     empty: dict[str, str] = {}
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            record = {
-                field: cell.strip()
-                for field, cell in zip(fields, cells, strict=False)
-                if field and cell.strip()
-            }
-            for field in [
-                field
-                for field in record
-                if field != "file" and record[field].lower() in _EMPTY_WORDS
-            ]:
-                word = record.pop(field)
-                empty.setdefault(field, f"{word!r} in line {line}")
-            for field in _PARSERS.keys() & record:
-                try:
-                    _PARSERS[field](record[field])
-                except LeafidError as error:
+            words_by_field = zip(fields, map(str.strip, cells), strict=False)
+            record = {field: word for field, word in words_by_field if field and word}
+            name = record.pop("file", None)
+            for field, word in [*record.items()]:
+                if word.lower() in _EMPTY_WORDS:
                     del record[field]
-                    unreadable.setdefault(field, f"{error} in line {line}")
-            pairs = zip(fields, cells, strict=False)
-            if joined := [
-                cell
-                for field, cell in pairs
-                if (_LINE_BREAK if field else _NEXT_ROW).search(cell)
-            ]:
-                problems.add(
-                    line,
-                    f"expected a quote at the end of the cell, found several lines: {joined[0]!r}",
-                )
-            elif len(cells) != len(fields):
-                problems.add(line, f"expected {len(fields)} cells, found {len(cells)}")
-            elif "file" not in record:
-                problems.add(
-                    line, "expected the name of a picture, found an empty cell"
-                )
+                    empty.setdefault(field, f"{word!r} in line {line}")
+            for field, error in drop_unreadable(record).items():
+                unreadable.setdefault(field, f"{error} in line {line}")
+            if problem := _find_problem(fields, cells):
+                problems.add(line, problem)
+            elif name is None:
+                expected = "expected the name of a picture"
+                problems.add(line, f"{expected}, found an empty cell")
             else:
-                rows.append((line, record.pop("file"), record))
-    remarks = []
-    if unused := [
-        cell.strip()
-        for cell, field in zip(heading, fields, strict=True)
-        if cell.strip() and not field
-    ]:
-        remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
-    if like := [
-        cell
-        for cell in unused
-        if "plant" not in fields and _LIKE_PLANTS.fullmatch(cell)
-    ]:
-        remarks.append(
-            f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high"
-        )
+                rows.append((line, name, record))
+    remarks = _describe_unused(file, heading, fields)
     for field, first in sorted({**empty, **unreadable}.items()):
         number = sum(field not in record for _, _, record in rows)
-        remarks.append(
-            f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)"
-        )
+        count = f"{number} of {len(rows)} rows have no {field}"
+        remarks.append(f"{file}: {count} ({first}, for example)")
     return rows, remarks
+
+
+def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | None:
+    """Find out whether a quote isn't closed, or cells are missing."""
+    for field, cell in zip(fields, cells, strict=False):
+        if (_LINE_BREAK if field else _NEXT_ROW).search(cell):
+            expected = "expected a quote at the end of the cell"
+            return f"{expected}, found several lines: {cell!r}"
+    if len(cells) != len(fields):
+        return f"expected {len(fields)} cells, found {len(cells)}"
+    return None
+
+
+def _describe_unused(
+    file: Path, heading: Sequence[str], fields: Sequence[str | None]
+) -> list[str]:
+    columns = zip(map(str.strip, heading), fields, strict=True)
+    unused = [cell for cell, field in columns if cell and not field]
+    if not unused:
+        return []
+    remarks = [f"{file}: columns that are not used: {', '.join(unused)}"]
+    like = [*filter(_LIKE_PLANTS.fullmatch, unused)]
+    if like and "plant" not in fields:
+        advice = "looks like plants; call it 'plant', or scores may be too high"
+        remarks.append(f"{file}: the column {like[0]!r} {advice}")
+    return remarks
 
 
 def apply_tables(
@@ -233,12 +167,13 @@ def apply_tables(
     that are wrong.
     """
     tables = {source: read_rows(source) for source in sources}
-    has_labels = any(
-        "label" in record for rows, _ in tables.values() for _, _, record in rows
-    )
-    changed = [
-        replace(picture, taxon=None) if has_labels else picture for picture in pictures
-    ]
+    records = [record for rows, _ in tables.values() for _, _, record in rows]
+    has_labels = any("label" in record for record in records)
+    if has_labels:
+        pictures = [replace(picture, taxon=None) for picture in pictures]
+    changed = {picture.file: picture for picture in pictures}
+    paths = ((file, get_relative_path(file, root)) for file in changed)
+    index = NameIndex((file, [path, path.name]) for file, path in paths)
     remarks: list[str] = []
     used: set[Path] = set()
 
@@ -246,70 +181,77 @@ def apply_tables(
         return file if only_named else file.parent
 
     for source, (rows, lines) in tables.items():
-        named, lost = _apply_rows(root, changed, source, rows, sources[source])
-        remarks += [*lines, *lost]
+        matches, lost = _find_files(root, index, source, rows)
+        _change_pictures(changed, source, matches, sources[source])
+        remarks += lines
+        if lost:
+            count = f"found none for {len(lost)} of {len(rows)}"
+            ignored = f"{count} ({index.describe(lost[0])}, first); they are ignored"
+            expected = f"expected a picture below {root} for every row"
+            remarks.append(f"{source}: {expected}, {ignored}")
         if not sources[source]:
-            used |= {*map(get_place, named)}
-    if only_named or (has_labels and used):
-        left = [p.file for p in changed if get_place(p.file) not in used]
-        changed = [p for p in changed if get_place(p.file) in used]
-        if left:
-            place = "" if only_named else "in folders "
-            count = count_noun(len(left), "picture")
-            remarks.append(
-                f"{next(iter(sources))}: {count} {place}that it lacks are left out, {left[0]} first"
-            )
-    return changed, remarks
+            used |= {get_place(file) for _, file in matches}
+    left = [file for file in changed if get_place(file) not in used]
+    if not left or not (only_named or (has_labels and used)):
+        return [*changed.values()], remarks
+    place = "" if only_named else "in folders "
+    lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
+    first = f"{lacking} are left out, {left[0]} first"
+    remarks.append(f"{next(iter(sources))}: {first}")
+    return [p for p in changed.values() if get_place(p.file) in used], remarks
 
 
-def _apply_rows(
-    root: Path,
-    changed: list[Picture],
-    source: Path,
-    rows: Sequence[Row],
-    part: str | None,
-) -> tuple[list[Path], list[str]]:
-    """Change pictures as rows say; return the files that are named, and a line about rows without a picture."""
-    paths = [get_relative_path(picture.file, root) for picture in changed]
-    indices = NameIndex(enumerate([path, path.name] for path in paths))
-    is_list = source.suffix.lower() == ".txt"
-
-    def find(word: str) -> int | None:
-        file = source.parent / word.replace("\\", "/")
-        return indices.find(str(get_relative_path(file, root)))
-
-    used: list[Path] = []
+def _find_files(
+    root: Path, index: NameIndex[Path], source: Path, rows: Iterable[Row]
+) -> tuple[list[tuple[Row, Path]], list[str]]:
+    """Find the picture that each row names; also return the names of those that aren't found."""
+    matches: list[tuple[Row, Path]] = []
     lost: list[str] = []
+
+    def find(name: str) -> Path | None:
+        path = source.parent / name.replace("\\", "/")
+        return index.find(str(get_relative_path(path, root)))
+
+    for row in rows:
+        name = row[1]
+        file = find(name) if is_file_name(name) else None
+        if file is None and is_list(source):
+            # In many lists, a number of the label stands behind each picture.
+            file = find(name.rpartition(" ")[0])
+        if file is None:
+            lost.append(name)
+        else:
+            matches.append((row, file))
+    return matches, lost
+
+
+def is_list(source: Path) -> bool:
+    """Tell whether a file is a list of a part rather than a table."""
+    return source.suffix.lower() == ".txt"
+
+
+def _change_pictures(
+    changed: dict[Path, Picture],
+    source: Path,
+    matches: Iterable[tuple[Row, Path]],
+    part: str | None,
+) -> None:
+    """Change pictures as rows say; a `ProblemsError` has all values that are wrong."""
     with LineProblems(source) as problems:
-        for line, file, record in rows:
-            index = find(file) if is_file_name(file) else None
-            if index is None and is_list:
-                # In many lists, a number of the label stands behind each picture.
-                index = find(file.rpartition(" ")[0])
-            if index is None:
-                lost.append(file)
-                continue
-            picture = changed[index]
-            used.append(picture.file)
-            if not is_list:
-                problems.check_unique(line, "every picture", str(picture.file))
+        for (line, name, record), file in matches:
+            picture = changed[file]
+            if not is_list(source):
+                problems.check_unique(line, "every picture", str(file))
             if part and picture.part not in {None, part}:
+                conflict = f"found it in part {picture.part} as well"
                 problems.add(
-                    line,
-                    f"{file}: expected a picture of one part, found it in part {picture.part} as well",
+                    line, f"{name}: expected a picture of one part, {conflict}"
                 )
             try:
                 fields = {"split": part, **record} if part else record
-                changed[index] = _apply_record(picture, fields)
+                changed[file] = apply_record(picture, fields)
             except LeafidError as error:
-                problems.add(line, f"{file}: {error}")
-    if not lost:
-        return used, []
-    first = indices.describe(lost[0])
-    ignored = (
-        f"found none for {len(lost)} of {len(rows)} ({first}, first); they are ignored"
-    )
-    return used, [f"{source}: expected a picture below {root} for every row, {ignored}"]
+                problems.add(line, f"{name}: {error}")
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
@@ -324,61 +266,16 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     return PurePosixPath(unicodedata.normalize("NFC", file.absolute().as_posix()))
 
 
-def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
-    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
-    changes: dict[str, Any] = {}
-    for field, word in record.items():
-        try:
-            if field in _ATTRIBUTES:
-                attribute, parse = _ATTRIBUTES[field]
-                changes[attribute] = parse(word)
-            elif field == "longitude" and "latitude" in record:
-                changes["coordinates"] = names.parse_coordinates(
-                    record["latitude"], word
-                )
-        except LeafidError as error:
-            raise LeafidError(f"{field}: {error}") from None
-    return replace(picture, **changes)
-
-
-def _parse_split(word: str) -> str:
-    if part := folders.parse_part(word):
-        return part
-    raise LeafidError(f"expected train, val or test, found {word!r}")
-
-
-# The attribute of a picture that a field tells, and the function that parses it.
-_ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
-    "label": ("taxon", names.parse_label),
-    "plant": ("plant", str),
-    "type": ("type", AcquisitionType.parse),
-    "author": ("author", str),
-    "date": ("date", names.parse_date),
-    "split": ("part", _parse_split),
-}
-
-
-# What only sessions and places need: where it can't be parsed, it is unknown.
-_PARSERS: dict[str, Callable[[str], object]] = {
-    "date": names.parse_date,
-    "latitude": partial(names.parse_coordinates, longitude="0"),
-    "longitude": partial(names.parse_coordinates, "0"),
-}
-
-
 def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
     """Compile a pattern; a `UsageError` is raised if it is no regular expression, or has more than one group."""
     try:
         compiled = re.compile(pattern)
+        if compiled.groups <= 1:
+            return compiled
+        problem = f"at most one group for the {field}, found {pattern!r}"
     except re.error as error:
-        raise UsageError(
-            f"expected a regular expression for the {field}, found {pattern!r}: {error}"
-        ) from None
-    if compiled.groups > 1:
-        raise UsageError(
-            f"expected at most one group for the {field}, found {pattern!r}"
-        )
-    return compiled
+        problem = f"a regular expression for the {field}, found {pattern!r}: {error}"
+    raise UsageError(f"expected {problem}")
 
 
 def apply_pattern(
@@ -394,14 +291,14 @@ def apply_pattern(
         match = pattern.search(str(get_relative_path(picture.file, root)))
         if match is None:
             unmatched.append(picture.file)
-        try:
-            word = match[pattern.groups] if match else None
-            changed.append(_apply_record(picture, {field: word} if word else {}))
-        except LeafidError as error:
-            raise LeafidError(f"{picture.file}: {error}") from None
+        elif word := match[pattern.groups]:
+            with naming_place(picture.file):
+                picture = apply_record(picture, {field: word})
+        changed.append(picture)
     if not unmatched:
         return changed, []
-    matches = f"found it in {len(pictures) - len(unmatched)} of {len(pictures)}; {unmatched[0]} has no {field}"
-    return changed, [
-        f"{root}: expected the pattern {pattern.pattern!r} in every path, {matches}"
-    ]
+    expected = f"expected the pattern {pattern.pattern!r} in every path"
+    n_matches = len(pictures) - len(unmatched)
+    share = f"found it in {n_matches} of {len(pictures)}"
+    remark = f"{root}: {expected}, {share}; {unmatched[0]} has no {field}"
+    return changed, [remark]

@@ -30,7 +30,6 @@ from leafid.textfiles import LineProblems, parse_finite_number
 
 logger = logging.getLogger(__name__)
 
-PathLike = str | os.PathLike[str]
 #: For each picture the scores of species; or its species, the best first, with scores or without; or a single one.
 Rankings = Mapping[
     str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from leafid.errors import InputError
 from leafid.files import open_input
 from leafid.pictures.picture import to_run_name
-from leafid.pictures.readers.tables import FIELDS, find_fields
+from leafid.pictures.records import FIELDS, find_fields
 from leafid.scoring.reading.runs import Prediction, Run, format_run_line
 from leafid.textfiles import (
     LineProblems,

@@ -10,7 +10,6 @@ References
 """
 
 import logging
-import os
 import re
 import reprlib
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from leafid.errors import UsageError
+from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, collect, split_run
 from leafid.scoring.reading.runs import KnownNames, Run, make_run
@@ -38,7 +38,7 @@ MAX_COMPARED = 300
 
 
 def read_run(
-    path: str | os.PathLike[str],
+    path: StrPath,
     known: KnownNames | None = None,
     *,
     official: bool = False,
@@ -64,7 +64,7 @@ def read_run(
 
 
 def read_run_files(
-    files: Sequence[str | os.PathLike[str]],
+    files: Sequence[StrPath],
     known: KnownNames | None = None,
     **options: bool,
 ) -> Iterator[Run]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.files import StrPath
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
     UNKNOWN_SPECIES,
@@ -246,7 +246,7 @@ def _find_genus(taxon: Taxon) -> str | None:
 
 
 def read_ground_truth(
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     part: str | None = None,
     taxonomy: str | None = None,
@@ -287,7 +287,7 @@ def read_ground_truth(
     return make_ground_truth(pictures, known, source=str(source))
 
 
-def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
+def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
     """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
 
     Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
@@ -335,7 +335,7 @@ def select_scored(
     return selected
 
 
-def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
     A `ProblemsError` has the lines of another form, and pictures that are named twice. A file that is empty, or a run

@@ -4,7 +4,6 @@ A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A grou
 line per human description in subtasks 2 and 3.
 """
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 from leafid.textfiles import (
     LineProblems,
@@ -44,7 +44,7 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Known:
+class AllowedNames:
     """What lines may name: ids, the concepts of subtask 1, the pictures of subtask 4; None allows everything."""
 
     ids: frozenset[str] | None = None
@@ -65,8 +65,8 @@ class Annotations:
 
 
 def read_annotations(
-    path: str | os.PathLike[str],
-    known: Known = Known(),
+    path: StrPath,
+    known: AllowedNames = AllowedNames(),
     *,
     subtask: Subtask | None = None,
     is_truth: bool = False,
@@ -113,7 +113,7 @@ def read_annotations(
     return Annotations(subtask, results)
 
 
-def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
+def read_list(path: StrPath) -> frozenset[str]:
     """Read ids or concepts, one per line."""
     words = frozenset(line.strip() for line in read_text(path).splitlines()) - {""}
     if not words:

@@ -5,7 +5,6 @@ References
 .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
 """
 
-import os
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +13,7 @@ import numpy as np
 from skimage.draw import polygon
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.schema import read_json
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
@@ -27,7 +27,7 @@ Id = int | str
 _Side = Annotated[int, msgspec.Meta(gt=0)]
 
 
-class Image(msgspec.Struct):
+class CocoImage(msgspec.Struct):
     """A picture, with its size in pixels if that is known."""
 
     id: Id
@@ -43,7 +43,7 @@ class Category(msgspec.Struct):
     name: str
 
 
-class Runs(msgspec.Struct):
+class RunLengths(msgspec.Struct):
     """A mask of `size` (height, width) as lengths of runs, column by column, alternately outside and inside."""
 
     size: tuple[int, int]
@@ -57,7 +57,7 @@ class Annotation(msgspec.Struct):
     image_id: Id
     category_id: Id
     bbox: tuple[float, float, float, float] | None = None
-    segmentation: list[list[float]] | Runs | None = None
+    segmentation: list[list[float]] | RunLengths | None = None
     score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     iscrowd: int = 0
 
@@ -66,7 +66,7 @@ class _Content(msgspec.Struct):
     """A ground truth, or a result, which may be a plain list of annotations."""
 
     annotations: list[Annotation]
-    images: list[Image] = []
+    images: list[CocoImage] = []
     categories: list[Category] = []
 
 
@@ -76,12 +76,12 @@ class CocoFile:
 
     #: The objects of each picture by its file name, none for a picture without objects.
     objects: dict[str, list[BoxedObject]]
-    images: dict[Id, Image]
+    images: dict[Id, CocoImage]
     #: The names of classes by category id.
     classes: dict[Id, str]
 
 
-def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
+def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
     An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
@@ -137,7 +137,7 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
 
 
 def _make_object(
-    entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]
+    entry: Annotation, images: dict[Id, CocoImage], classes: dict[Id, str]
 ) -> BoxedObject:
     if entry.image_id not in images:
         raise LeafidError(f"expected a known image_id, found {entry.image_id!r}")
@@ -161,7 +161,9 @@ def _make_object(
     return BoxedObject(classes[entry.category_id], box, entry.score, region)
 
 
-def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> Region:
+def read_segmentation(
+    segmentation: list[list[float]] | RunLengths, image: CocoImage
+) -> Region:
     """Read the segmentation of an object in a picture, whose width and height have to be known.
 
     It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
@@ -173,7 +175,7 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
         raise LeafidError(
             f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}"
         )
-    if isinstance(segmentation, Runs):
+    if isinstance(segmentation, RunLengths):
         mask = _decode_runs(segmentation, width, height)
     else:
         mask = _fill_polygons(segmentation, width, height)
@@ -200,7 +202,7 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
     return mask
 
 
-def _decode_runs(runs: Runs, width: int, height: int) -> np.ndarray:
+def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
     counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
         raise LeafidError(

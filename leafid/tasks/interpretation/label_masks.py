@@ -5,7 +5,6 @@ confidence (0 to 1) being optional. Without that file all objects have one class
 """
 
 import logging
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from PIL import Image
 from scipy.ndimage import find_objects
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.pictures.header import read_header, read_picture_bytes
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
 from leafid.textfiles import (
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
-def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
+def read_label_mask(path: StrPath) -> np.ndarray:
     """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
 
     Another file raises a `LeafidError`.
@@ -49,9 +49,7 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
     return mask.astype(np.int32)
 
 
-def read_mask_pairs(
-    truth: str | os.PathLike[str], result: str | os.PathLike[str]
-) -> Iterator[ObjectPair]:
+def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
     """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
 
     They are two PNG files, or two folders whose PNG files have the same names; a mask that the result lacks is empty. A
@@ -91,7 +89,7 @@ def read_mask_pairs(
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), objects)
 
 
-def list_masks(path: str | os.PathLike[str]) -> dict[str, Path]:
+def list_masks(path: StrPath) -> dict[str, Path]:
     """List the label masks of a folder, or a single one, by file name."""
     source = Path(path)
     files = [source] if source.is_file() else sorted(source.glob("*.png"))
@@ -124,7 +122,7 @@ def make_objects(
     return objects
 
 
-def read_objects(path: str | os.PathLike[str]) -> ObjectNames:
+def read_objects(path: StrPath) -> ObjectNames:
     """Read an `OBJECTS_FILE`; a `ProblemsError` names the lines with a bad value, and repeated objects."""
     objects: ObjectNames = {}
     rows = read_table(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ne
@@ -13,6 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.tasks.interpretation import localisation
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
@@ -209,7 +209,7 @@ def _average(values: Sequence[float]) -> float:
     return fmean(values) if values else math.nan
 
 
-def read_distances(path: str | os.PathLike[str]) -> Distance:
+def read_distances(path: StrPath) -> Distance:
     """Read a matrix of distances between classes.
 
     The file is CSV in UTF-8. The first line has an empty cell (or a word) and the classes; every other line has a true

@@ -1,0 +1,79 @@
+"""Records of what a collection says about a picture: words by field, from a row of a table or from an XML file."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from leafid.errors import LeafidError, naming_place
+from leafid.pictures import names
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.readers import folders
+
+#: Fields, each with other words for it, among them those of Darwin Core and ImageCLEF, without blanks, signs, capitals.
+#: Which folds a picture is in is read by `leafid.pictures.fold_files`.
+FIELDS = names.read_word_lists("fields.txt")
+
+
+def find_fields(
+    heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
+) -> list[str | None]:
+    """Find the field of each column; of two columns for one, that of the word that `known` has first."""
+    words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
+    field_of: dict[int, str] = {}
+    for field, others in known.items():
+        if present := [word for word in (field, *others) if word in words]:
+            field_of[words.index(present[0])] = field
+    return [field_of.get(column) for column in range(len(words))]
+
+
+def _parse_split(word: str) -> str:
+    if part := folders.parse_part(word):
+        return part
+    raise LeafidError(f"expected train, val or test, found {word!r}")
+
+
+# The attribute of a picture that a field tells, and the function that parses it.
+_ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
+    "label": ("taxon", names.parse_label),
+    "plant": ("plant", str),
+    "type": ("type", AcquisitionType.parse),
+    "author": ("author", str),
+    "date": ("date", names.parse_date),
+    "split": ("part", _parse_split),
+}
+
+
+# What only sessions and places need: where it can't be parsed, it is unknown.
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "date": names.parse_date,
+    "latitude": partial(names.parse_coordinates, longitude="0"),
+    "longitude": partial(names.parse_coordinates, "0"),
+}
+
+
+def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
+    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
+    changes: dict[str, Any] = {}
+    for field, word in record.items():
+        with naming_place(field):
+            if field in _ATTRIBUTES:
+                attribute, parse = _ATTRIBUTES[field]
+                changes[attribute] = parse(word)
+            elif field == "longitude" and "latitude" in record:
+                latitude = record["latitude"]
+                changes["coordinates"] = names.parse_coordinates(latitude, word)
+    return replace(picture, **changes)
+
+
+def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
+    """Remove dates and coordinates that can't be read from a record; return the errors by field."""
+    errors: dict[str, str] = {}
+    for field in [field for field in _PARSERS if field in record]:
+        try:
+            _PARSERS[field](record[field])
+        except LeafidError as error:
+            del record[field]
+            errors[field] = str(error)
+    return errors
