@@ -15,7 +15,7 @@ from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features import extractor
 from leafid.features.extractor import NeededParts, PictureViews
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
 from leafid.pictures.decoding import read_hashed_image
@@ -153,9 +153,7 @@ class _Learner:
         contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
         keys = {}
         for name, expert in experts.items():
-            settings = (
-                f"codebook 3|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
-            )
+            settings = f"codebook {CODEBOOK_VERSION}|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
             words = "|".join([settings, f"{_SAMPLED_PER_PICTURE}", *contents])
             keys[name] = hashlib.sha256(words.encode()).digest()
         stored = self._loader.look_up(list(keys.values()))
@@ -176,7 +174,7 @@ def _sample_picture(
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     views = PictureViews(
-        image, extractor.segment_as_type(image, get_type(picture), needed_parts)
+        image, extractor.segment_as_type(image, picture.require_type(), needed_parts)
     )
     sampled = {}
     for name, expert in experts.items():

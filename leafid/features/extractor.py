@@ -25,9 +25,6 @@ from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import FEATURE_VERSION
 
-#: Raised with every change to segmentation, descriptors or encoders that changes a
-#: vector: cached ones are then unused.
-FEATURE_VERSION = 31
 #: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in
 #: it the petiole.
 NeededParts = Literal["nothing", "leaf", "petiole"]

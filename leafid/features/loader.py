@@ -32,6 +32,7 @@ from leafid.features.extractor import (
     name_versions,
 )
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
+from leafid.files import StrPath
 from leafid.grouping import group_by
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
@@ -75,7 +76,7 @@ class PictureFunction:
 
 #: `measure_type_features`, from which acquisition types are recognised.
 TYPE_FEATURES = PictureFunction(
-    "type|2", N_TYPE_FEATURES, measure_type_features, TYPE_SIDE
+    f"type|{TYPE_VERSION}", N_TYPE_FEATURES, measure_type_features, TYPE_SIDE
 )
 
 
@@ -378,7 +379,7 @@ def _extract_features(
 ) -> _Arrays:
     """Extract vectors, each behind the values of the `Condition`."""
     source = AugmentedPicture(
-        image, get_type(picture), extractor.longest_side, extractor.needed_parts
+        image, picture.require_type(), extractor.longest_side, extractor.needed_parts
     )
     arrays: _Arrays = {}
     for number, of_number in group_by(names, lambda name: name[0]).items():

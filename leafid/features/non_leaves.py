@@ -19,9 +19,6 @@ from numpy.random import Generator
 from leafid.features.compositing import make_image, point_to, rotate
 from leafid.segmentation.result import Image, Mask
 
-#: Raised with every change to what is drawn: cached vectors of such pictures are then
-#: unused.
-DRAWING_VERSION = 6
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 
 

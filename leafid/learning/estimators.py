@@ -181,8 +181,10 @@ def _find_class(name: str) -> type:
             class_ = getattr(import_module(module), class_name, None)
     if isinstance(class_, type) and issubclass(class_, BaseEstimator):
         return class_
-    expected = f"ridge, a name such as sklearn.svm.LinearSVC, or an entry point of {ENTRY_POINT_GROUP}"
-    raise ValueError(f"expected {expected}, found {name!r}{_suggest_names(class_name)}")
+    classes = "a class of scikit-learn such as sklearn.svm.LinearSVC"
+    names = f"{classes}, or an entry point of {ENTRY_POINT_GROUP}"
+    expected = f"expected ridge (not in a pipeline), {names}"
+    raise ValueError(f"{expected}, found {name!r}{_suggest_names(class_name)}")
 
 
 def _suggest_names(class_name: str) -> str:

@@ -15,7 +15,6 @@ from leafid.features.loader import (
     TYPE_FEATURES,
     FeatureLoader,
     PictureFunction,
-    get_type,
 )
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
@@ -42,7 +41,10 @@ _RECOGNISER_C = 1e3
 _RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
 _FEATURES_ON_SURFACE = PictureFunction(
-    "type on a surface|1", N_TYPE_FEATURES, measure_type_on_surface, TYPE_SIDE
+    f"type on a surface|{SURFACE_TYPE_VERSION}",
+    N_TYPE_FEATURES,
+    measure_type_on_surface,
+    TYPE_SIDE,
 )
 _log = logging.getLogger(__name__)
 
@@ -129,7 +131,7 @@ def train_recogniser(
     read = [index for index, row in enumerate(table) if row is not None]
     all_pictures = [*pictures, *on_sheets]
     readable = [all_pictures[index] for index in read]
-    types = [get_type(picture) for picture in readable]
+    types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
     features = np.array([table[index] for index in read], np.float32)

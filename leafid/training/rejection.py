@@ -122,7 +122,7 @@ def load_non_leaves(
     that. The sheets of `pictures` lend their background. The leaf is searched for, and
     features are extracted, as in a picture of the identifier's type.
     """
-    sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet]
+    sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.
     sheets = sheets or list(pictures)
     indices = np.linspace(0, len(sheets) - 1, min(number // 2, len(sheets))).astype(int)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader, PictureFunction, get_type
+from leafid.features.loader import FeatureLoader, PictureFunction
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
@@ -34,9 +34,6 @@ from leafid.versions import TRAIT_VERSION
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
-# This is raised with every change to the measurement of a trait, so that cached ones
-# are not used.
-_TRAITS_VERSION = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
 
@@ -56,7 +53,7 @@ def describe_species(
     """
     by_type = group_by(
         sorted(pictures, key=_order_by_type),
-        lambda picture: (str(picture.species), get_type(picture)),
+        lambda picture: (str(picture.species), picture.require_type()),
     )
     certainty, records = _assess_answers(held_out)
     sampled: list[Picture] = []
@@ -96,7 +93,7 @@ def describe_species(
 
 
 def _order_by_type(picture: Picture) -> tuple[str, int]:
-    return str(picture.species), _TYPES.index(get_type(picture))
+    return str(picture.species), _TYPES.index(picture.require_type())
 
 
 def _measure_traits(
@@ -105,7 +102,7 @@ def _measure_traits(
     """Measure the traits of pictures, by file and name, without those that are not measured well enough."""
     by_file = {picture.file: picture for picture in pictures}
     function = PictureFunction(
-        f"traits|{_TRAITS_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
+        f"traits|{TRAIT_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
     )
     tables = loader.compute_for_each(function, list(by_file.values()), "measure")
     traits: dict[Path, dict[str, float]] = {file: {} for file in by_file}
@@ -185,8 +182,8 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
     """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
     values: dict[str, float] = {}
-    if get_type(picture).lies_on_sheet:
-        values, _ = measure_reliable_traits(segment(image, get_type(picture)))
+    if picture.require_type().lies_on_sheet:
+        values, _ = measure_reliable_traits(segment(image, picture.require_type()))
     return np.array([values.get(name, np.nan) for name in TRAIT_NAMES])
 
 
@@ -226,7 +223,7 @@ def _make_thumbnail(picture: Picture, traits: dict[str, float]) -> Thumbnail | N
     )
     return Thumbnail(
         encode_jpeg(small, _JPEG_QUALITY),
-        type=get_type(picture),
+        type=picture.require_type(),
         name=title,
         author=author,
         licence=licence,

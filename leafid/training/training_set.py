@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 from leafid.features.augmentation import Augmentation, AugmentationKind
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory

@@ -174,7 +174,9 @@ def _read_pictures(
 
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
     kind: Kind = "parts" if options.parts else "folds"
-    protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
+    protocol = SplitProtocol(
+        "", kind, options.by, options.folds, tuple(options.shots or ())
+    )
     seeds = range(options.seed, options.seed + (options.repeats or 3))
     return list(protocol.make_splits(pictures, seeds))
 
