@@ -25,7 +25,7 @@ from leafid.model.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.training.folds import FoldPlan
-from leafid.training.fusing import fuse_experts
+from leafid.training.fusing import fuse_experts, select_scores
 from leafid.training.identifiers import train_expert
 from leafid.training.training_set import build_training_set
 
@@ -91,7 +91,8 @@ def main() -> None:
                 for expert in experts
             }
         seconds = time.perf_counter() - start
-        _, answers, _ = fuse_experts(plan, type_, fitted)
+        selected = select_scores(plan, type_, fitted)
+        _, answers = fuse_experts(plan, type_, fitted, selected)
         known, scores = answers.select_known(), held_out_scores([answers])
         probabilities = known.probabilities[np.arange(len(known.labels)), known.labels]
         row = [

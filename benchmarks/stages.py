@@ -14,10 +14,10 @@ from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import (
+    NeededParts,
     PictureViews,
-    SegmentationTarget,
-    choose_target,
     extract_local_features,
+    find_needed_parts,
     segment_as_type,
 )
 from leafid.features.loader import FeatureLoader
@@ -129,8 +129,8 @@ def list_recipe_cases(
     cases = [
         Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))
     ]
-    if (sought := choose_target(recipe.experts.values())) != "nothing":
-        cases.append(Case("segment", _segment_at(side, sought)))
+    if (needed_parts := find_needed_parts(recipe.experts.values())) != "nothing":
+        cases.append(Case("segment", _segment_at(side, needed_parts)))
     if families:
         cases.append(
             Case(
@@ -223,11 +223,11 @@ def _segment(prepared: Prepared) -> Call:
 
 
 def _segment_at(
-    side: int, sought: SegmentationTarget = "petiole"
+    side: int, needed_parts: NeededParts = "petiole"
 ) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
         image = prepared.image(side)
-        return lambda: segment_as_type(image, prepared.type, sought)
+        return lambda: segment_as_type(image, prepared.type, needed_parts)
 
     return prepare
 

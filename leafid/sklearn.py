@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from leafid.api import measure, segment, train
 from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
-from leafid.features.loader import open_loader
+from leafid.features.loader import PictureFunction, open_loader
 from leafid.features.recipe import Expert
 from leafid.files import StrPath
 from leafid.model.bundled import find_bundled_model, read_once
@@ -91,14 +91,13 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         names = tuple(family.name for family in find_families(self.families))
         key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
         with open_loader(self.jobs, self.cache) as loader:
-            rows = loader.load_measures(
-                pictures,
+            function = PictureFunction(
                 key,
-                len(self.feature_names_out_),
-                None,
-                self._measure,
+                n_values=len(self.feature_names_out_),
+                compute=self._measure,
                 dtype=np.float32,
             )
+            rows = loader.compute_for_each(function, pictures)
         for problem in loader.unreadable.values():
             raise LeafidError(problem)
         return np.array(rows, np.float64)

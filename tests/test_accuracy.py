@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.altering import ALTERATIONS
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import TYPE_FEATURES, FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import held_out_scores
@@ -112,7 +112,7 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
 
 def test_the_bundled_model_recognises_the_types_of_the_sample(sample, loader):
     model = Model.read(find_bundled_model())
-    rows = loader.load_type_features(sample)
+    rows = loader.compute_for_each(TYPE_FEATURES, sample)
     is_correct = [
         model.recogniser.recognise(row)[0] is picture.type
         for row, picture in zip(rows, sample, strict=True)

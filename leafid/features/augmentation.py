@@ -12,8 +12,8 @@ from numpy.random import Generator
 from leafid.features import compositing
 from leafid.features.compositing import make_image, point_to, project, relight
 from leafid.features.extractor import (
+    NeededParts,
     PictureViews,
-    SegmentationTarget,
     measure_type_features,
     segment_as_type,
 )
@@ -22,70 +22,94 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
 from leafid.versions import DRAWING_VERSION
 
-# Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges
-# the near end and reduces the far end at most.
-_MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
-# Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
-# the size that a picture is reduced to before it is enlarged again.
-_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (
-    (0.7, 1.4),
-    (0.85, 1.0),
-    0.08,
-    (0.45, 1.0),
-)
-# Share of the jittered pictures that are poor, and the ranges of what makes them so: longer side in pixels, gamma,
-# lightness of the leaf beside the sheet, its colourfulness, the part of the light that each channel keeps, blur and
-# noise (standard deviations, in pixels and grey levels), and quality of JPEG. Less than the least blur changes nothing.
-_POOR_SHARE, _SIDE, _POOR_GAMMA = 1 / 3, (70, 640), (0.5, 2.0)
-_LEAF_LIGHT, _COLOURFULNESS, _TINT = (0.4, 1.6), (0.0, 1.2), (0.85, 1.0)
-_BLUR, _LEAST_BLUR, _NOISE, _QUALITY = (0.0, 1.5), 0.3, (0.0, 4.0), (25, 95)
+# The minimum width of a tilted leaf along a random direction, relative to its own.
+_MIN_WIDTH = 0.6
+# By how much perspective enlarges the near end and reduces the far end at most.
+_PERSPECTIVE = 0.16
+# The range of the light's gamma.
+_GAMMA = (0.7, 1.4)
+# The range of the light's brightness.
+_BRIGHTNESS = (0.85, 1.0)
+# The maximum slope of the light from the middle to a side.
+_LIGHT_SLOPE = 0.08
+# The range of the size that a picture is reduced to before it is enlarged again.
+_REDUCTION = (0.45, 1.0)
+# The share of the jittered pictures that are poor.
+_POOR_SHARE = 1 / 3
+# The range of a poor picture's longer side, in pixels.
+_SIDE = (70, 640)
+# The range of a poor picture's gamma.
+_POOR_GAMMA = (0.5, 2.0)
+# The range of the lightness of a poor picture's leaf beside the sheet.
+_LEAF_LIGHT = (0.4, 1.6)
+# The range of the colourfulness of a poor picture's leaf.
+_COLOURFULNESS = (0.0, 1.2)
+# The range of the part of the light that each channel of a poor picture keeps.
+_TINT = (0.85, 1.0)
+# The range of a poor picture's blur: its standard deviation in pixels.
+_BLUR = (0.0, 1.5)
+# Less blur changes nothing.
+_LEAST_BLUR = 0.3
+# The range of the standard deviation of a poor picture's noise, in grey levels.
+_NOISE = (0.0, 4.0)
+# The range of the quality of a poor picture's JPEG.
+_QUALITY = (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
 _MAX_COMPOSITED_SIDE = 640
+
+
+#: What a picture is made into.
+AugmentationKind = Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
     """A picture made from a picture, which takes its place: the first, second, … of its kind."""
 
-    kind: Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
+    kind: AugmentationKind
     number: int
 
     def make_feature_key(self) -> str:
         """Name everything that decides about the picture."""
-        version = f" {DRAWING_VERSION}" if self.kind.endswith("no-leaf") else ""
-        return f"{self.kind} {self.number}{version}"
+        key = f"{self.kind} {self.number}"
+        if self.kind.endswith("no-leaf"):
+            key += f" {DRAWING_VERSION}"
+        return key
 
 
 @dataclass(eq=False)
-class SourcePicture:
+class AugmentedPicture:
     """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side, at most 640. `sought` is what the views show.
+    Composited photos have `longest_side` pixels on their longer side, at most 640. The
+    views show `needed_parts`.
     """
 
     image: Image
     acquisition_type: AcquisitionType
     longest_side: int
-    sought: SegmentationTarget = "petiole"
+    needed_parts: NeededParts = "petiole"
 
     @cached_property
     def _leaf(self) -> Segmentation:
-        # What is made from a picture is made from its leaf, even where the views don't show it.
-        return segment_as_type(
-            self.image,
-            self.acquisition_type,
-            "leaf" if self.sought == "nothing" else self.sought,
-        )
+        # What is made from a picture is made from its leaf, even where the views don't
+        # show it.
+        parts = self.needed_parts
+        if parts == "nothing":
+            parts = "leaf"
+        return segment_as_type(self.image, self.acquisition_type, parts)
 
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
 
-        The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
-        leaf that is not found but known, classifiers would not learn how segmentation varies.
+        The leaf of an augmented picture is searched for as in any other, in a
+        composited photo as in a photo: with a leaf that is not found but known,
+        classifiers would not learn how segmentation varies.
         """
-        image, acquisition_type = self.image, self.acquisition_type
+        image = self.image
+        acquisition_type = self.acquisition_type
         if augmentation is None:
-            if self.sought != "nothing":
+            if self.needed_parts != "nothing":
                 return PictureViews(image, self._leaf)
         elif augmentation.kind == "jitter":
             image = jitter_picture(
@@ -107,7 +131,7 @@ class SourcePicture:
                     acquisition_type,
                 )
         return PictureViews(
-            image, segment_as_type(image, acquisition_type, self.sought)
+            image, segment_as_type(image, acquisition_type, self.needed_parts)
         )
 
 
@@ -116,15 +140,18 @@ def jitter_picture(
 ) -> Image:
     """Show a picture as another camera does: from another side and in other light, and every third one poorly.
 
-    Descriptors change more with the leaf's position, the light and the camera than between species, and a few plants of
-    a species don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The
-    result depends on the number, the type and the content of the picture alone: a tilted sheet is continued beside its
-    edges, a tilted photo is enlarged to fill its frame. A poor picture is smaller.
+    Descriptors change more with the leaf's position, the light and the camera than
+    between species, and a few plants of a species don't show how. Classifiers that also
+    learn from jittered pictures learn to ignore such changes. The result depends on the
+    number, the type and the content of the picture alone: a tilted sheet is continued
+    beside its edges, a tilted photo is enlarged to fill its frame. A poor picture is
+    smaller.
 
     References
     ----------
-    .. [1] P. Y. Simard, D. Steinkraus, J. C. Platt, "Best practices for convolutional neural networks applied to visual
-       document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
+    .. [1] P. Y. Simard, D. Steinkraus, J. C. Platt, "Best practices for convolutional
+       neural networks applied to visual document analysis", ICDAR 2003, section 2,
+       doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     fill = not acquisition_type.lies_on_sheet
@@ -159,7 +186,8 @@ def _degrade_picture(
 ) -> Image:
     """Show a picture as a poor camera, another light, and a pressed or back-lit leaf would: small, blurred, recoloured.
 
-    The lightness and the colours of the leaf are changed beside those of its background, then those of all.
+    The lightness and the colours of the leaf are changed beside those of its
+    background, then those of all.
     """
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))
@@ -193,9 +221,9 @@ def _degrade_picture(
 
 
 def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
-    """Measure `measure_type_features` of a leaf on a sheet as if it lay on card, or the sheet on a table.
+    """Replace the sheet under a leaf by card, or put the sheet on a table, and measure `measure_type_features`.
 
-    Card or table, and its colour, are random. `picture` has no effect.
+    Which of both is done, and the colour, are random. `picture` has no effect.
     """
     random = np.random.default_rng(zlib.crc32(image.tobytes()))
     # Dark and dull colours as often as light and vivid ones.
@@ -222,8 +250,12 @@ def _tilt(
     *,
     fill: bool,
 ) -> Image:
-    """Show a picture of a size from another side; `enlarge`, float64 (3, 3), maps positions in the image to it."""
-    width, axis = random.uniform(_MIN_WIDTH, 1), point_to(random.uniform(0, np.pi))
+    """Show a picture of a size from another side.
+
+    `enlarge`, float64 (3, 3), maps positions in the image to it.
+    """
+    width = random.uniform(_MIN_WIDTH, 1)
+    axis = point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
     if fill:
         narrowing /= width

@@ -2,9 +2,9 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 import numpy as np
 from safetensors.numpy import load, save
@@ -14,7 +14,7 @@ from leafid.descriptors.local.grid import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features import extractor
-from leafid.features.extractor import PictureViews, SegmentationTarget
+from leafid.features.extractor import NeededParts, PictureViews
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -35,147 +35,146 @@ def learn_encoders(
 ) -> dict[str, Encoder]:
     """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
 
-    An expert that finds too few features (grey pictures have no edges between hues) gets an encoder that distinguishes
-    nothing. A `LeafidError` is raised when no picture can be read, or all experts are on local patches and none finds
-    enough.
+    An expert that finds too few features (grey pictures have no edges between hues)
+    gets an encoder that distinguishes nothing. A `LeafidError` is raised when no
+    picture can be read, or all experts are on local patches and none finds enough.
     """
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
-    encoders: dict[str, Encoder] = {}
-    problems: dict[str, str] = {}
-    for types, names in group_by(
-        local, lambda name: local[name].codebook_types
-    ).items():
-        # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
-        # types show too few features, it learns from all.
-        for candidates in filter(
-            None, ([picture for picture in pictures if picture.type in types], pictures)
-        ):
-            missing = {name: local[name] for name in names if name not in encoders}
-            chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-            learned, problems_now = _learn_from(chosen, missing, recipe, loader, seed)
-            encoders |= learned
-            problems |= problems_now
-    problems = {
-        name: problem for name, problem in problems.items() if name not in encoders
-    }
-    if _UNREADABLE in problems.values() or (
-        problems and len(problems) == len(recipe.experts)
-    ):
-        raise LeafidError("; ".join(dict.fromkeys(problems.values())))
-    for name, problem in problems.items():
+    learner = _Learner(recipe, loader, seed)
+    by_types = group_by(local, lambda name: local[name].codebook_types)
+    for types, names in by_types.items():
+        # The types may be those of the codebook, which recipes then share with all its
+        # vectors. Where their pictures show too few features, all pictures are learned
+        # from.
+        of_types = [picture for picture in pictures if picture.type in types]
+        learner.learn(names, of_types)
+        learner.learn(names, pictures)
+    blind = [name for name in local if name not in learner.encoders]
+    reasons = dict.fromkeys(learner.problems[name] for name in blind)
+    if _UNREADABLE in reasons or (blind and len(blind) == len(recipe.experts)):
+        raise LeafidError("; ".join(reasons))
+    for name in blind:
+        problem = learner.problems[name]
         _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
-        number, length = (
-            max(local[name].modes, 2),
-            LOCAL_DESCRIPTORS[local[name].descriptor].length,
-        )
-        encoders[name] = (
-            local[name].make_encoder(seed).fit(LocalFeatures.zeros(number, length))
-        )
-    return {name: encoders[name] for name in local}
+        length = LOCAL_DESCRIPTORS[local[name].descriptor].length
+        nothing = LocalFeatures.zeros(max(local[name].modes, 2), length)
+        learner.encoders[name] = local[name].make_encoder(seed).fit(nothing)
+    return {name: learner.encoders[name] for name in local}
 
 
 def sample_evenly(
     pictures: Sequence[Picture], n_pictures: int, seed: int
 ) -> list[Picture]:
-    """Sample at most `n_pictures` pictures in rounds; each round takes one picture of every species."""
+    """Sample at most `n_pictures` pictures in rounds.
+
+    Each round takes one picture of every species.
+    """
     shuffled = [
         pictures[index]
         for index in np.random.default_rng(seed).permutation(len(pictures))
     ]
     by_species = group_by(shuffled, lambda picture: picture.species)
-    rounds = zip_longest(*by_species.values())
-    return [picture for chosen in rounds for picture in chosen if picture is not None][
-        :n_pictures
-    ]
+    rounds = chain(*zip_longest(*by_species.values()))
+    return [picture for picture in rounds if picture is not None][:n_pictures]
 
 
-def _learn_from(
-    pictures: Sequence[Picture],
-    experts: Mapping[str, Expert],
-    recipe: Recipe,
-    loader: FeatureLoader,
-    seed: int,
-) -> tuple[dict[str, Encoder], dict[str, str]]:
-    """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
-    encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
-    # Patches are sampled from the views that the recipe shows to all of its experts; those of the whole picture don't
-    # change with what is sought.
-    needs_leaf = any(expert.view != "picture" for expert in experts.values())
-    sought = (
-        extractor.choose_target(recipe.experts.values()) if needs_leaf else "nothing"
-    )
-    view = (
-        f"{recipe.longest_side} with petiole"
-        if sought == "leaf"
-        else f"{recipe.longest_side}"
-    )
-    keys = {
-        name: _make_key(pictures, expert, view, loader, seed)
-        for name, expert in experts.items()
-        if loader.cache
-    }
-    cached = loader.cache.get(list(keys.values())) if loader.cache else {}
-    learned = {
-        name: encoders[name].set_state(load(cached[key]))
-        for name, key in keys.items()
-        if key in cached
-    }
-    missing = {name: expert for name, expert in experts.items() if name not in learned}
-    if not missing:
-        return learned, {}
-    sample = partial(_sample_picture, missing, recipe.longest_side, sought, seed)
-    sampled = loader.show_progress(
-        loader.map_pictures(sample, pictures), len(pictures), "codebooks"
-    )
-    readable = [features for features in sampled if features is not None]
-    if not readable:
-        return learned, dict.fromkeys(missing, _UNREADABLE)
-    problems = {}
-    for name in missing:
-        try:
-            learned[name] = encoders[name].fit(
-                concatenate_features([features.pop(name) for features in readable])
-            )
-        except LeafidError as error:
-            problems[name] = str(error)
-        else:
-            if loader.cache:
-                state = {
-                    key: np.asarray(array, order="C")
-                    for key, array in learned[name].get_state().items()
-                }
-                loader.cache.put([(keys[name], save(state))])
-    return learned, problems
+class _Learner:
+    """Learns encoders of the experts of a recipe, or keeps what the problem was, by name."""
 
+    def __init__(self, recipe: Recipe, loader: FeatureLoader, seed: int) -> None:
+        self.encoders: dict[str, Encoder] = {}
+        self.problems: dict[str, str] = {}
+        self._recipe = recipe
+        self._loader = loader
+        self._seed = seed
 
-def _make_key(
-    pictures: Sequence[Picture],
-    expert: Expert,
-    view: str,
-    loader: FeatureLoader,
-    seed: int,
-) -> bytes:
-    versions = extractor.name_versions()
-    kind = f"codebook {CODEBOOK_VERSION}"
-    key = expert.make_feature_key()
-    settings = f"{kind}|{versions}|{view}|{key}|{seed}|{_SAMPLED_PER_PICTURE}"
-    contents = [
-        f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures
-    ]
-    return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
+    def learn(self, names: Sequence[str], candidates: Sequence[Picture]) -> None:
+        """Learn the encoders of the experts with some names that are missing from some of the pictures."""
+        experts = self._list_missing(names)
+        if not candidates or not experts:
+            return
+        pictures = sample_evenly(candidates, CODEBOOK_PICTURES, self._seed)
+        needed_parts = self._find_needed_parts(experts)
+        keys = self._load_cached(experts, pictures, needed_parts)
+        missing = self._list_missing(names)
+        if not missing:
+            return
+        loader = self._loader
+        longest_side = self._recipe.longest_side
+        sample = partial(
+            _sample_picture, missing, longest_side, needed_parts, self._seed
+        )
+        sampled = loader.show_progress(
+            loader.map_pictures(sample, pictures), len(pictures), "codebooks"
+        )
+        readable = [features for features in sampled if features is not None]
+        if not readable:
+            self.problems |= dict.fromkeys(missing, _UNREADABLE)
+            return
+        for name, expert in missing.items():
+            features = concatenate_features([parts.pop(name) for parts in readable])
+            try:
+                encoder = expert.make_encoder(self._seed).fit(features)
+            except LeafidError as error:
+                self.problems[name] = str(error)
+                continue
+            self.encoders[name] = encoder
+            arrays = encoder.get_state().items()
+            state = {key: np.asarray(array, order="C") for key, array in arrays}
+            loader.store([(keys[name], save(state))])
+
+    def _list_missing(self, names: Iterable[str]) -> dict[str, Expert]:
+        return {
+            name: self._recipe.experts[name]
+            for name in names
+            if name not in self.encoders
+        }
+
+    def _find_needed_parts(self, experts: Mapping[str, Expert]) -> NeededParts:
+        """Find what patches are sampled from: the views that the recipe shows to all of its experts.
+
+        The whole picture is the same whichever parts are needed.
+        """
+        if all(expert.view == "picture" for expert in experts.values()):
+            return "nothing"
+        return extractor.find_needed_parts(self._recipe.experts.values())
+
+    def _load_cached(
+        self,
+        experts: Mapping[str, Expert],
+        pictures: Sequence[Picture],
+        needed_parts: NeededParts,
+    ) -> dict[str, bytes]:
+        """Load what is in the cache, and give the key of each expert's encoder there."""
+        view = f"{self._recipe.longest_side}"
+        if needed_parts == "leaf":
+            view += " with petiole"
+        versions = extractor.name_versions()
+        contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
+        keys = {}
+        for name, expert in experts.items():
+            settings = f"codebook {CODEBOOK_VERSION}|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
+            words = "|".join([settings, f"{_SAMPLED_PER_PICTURE}", *contents])
+            keys[name] = hashlib.sha256(words.encode()).digest()
+        stored = self._loader.look_up(list(keys.values()))
+        for name, key in keys.items():
+            if key in stored:
+                encoder = experts[name].make_encoder(self._seed)
+                self.encoders[name] = encoder.set_state(load(stored[key]))
+        return keys
 
 
 def _sample_picture(
     experts: Mapping[str, Expert],
     longest_side: int,
-    sought: SegmentationTarget,
+    needed_parts: NeededParts,
     seed: int,
     picture: Picture,
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     views = PictureViews(
-        image, extractor.segment_as_type(image, picture.require_type(), sought)
+        image, extractor.segment_as_type(image, picture.require_type(), needed_parts)
     )
     sampled = {}
     for name, expert in experts.items():

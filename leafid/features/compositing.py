@@ -18,23 +18,33 @@ from leafid.segmentation.result import (
     list_halves,
 )
 
-# All lengths are relative to a photo's shorter side. Of photos of a nearly single leaf and of a branch: the number of
-# further leaves (end exclusive) and the length of leaves; and the number of leaves in the background.
+# The number of further leaves in a photo of a nearly single leaf and of a branch, end
+# exclusive.
 _N_FURTHER = {"leaf": (0, 3), "branch": (6, 14)}
+# The range of the length of leaves, relative to the photo's shorter side.
 _LENGTH = {"leaf": (0.6, 0.95), "branch": (0.35, 0.7)}
+# The number of leaves in the background, end exclusive.
 _N_BACKGROUND = (4, 16)
-# Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in the background, to the shorter
-# side), of its width (relative to that of the leaf that is copied), and of its brightness.
+# Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in
+# the background, to the shorter side), of its width (relative to that of the leaf that
+# is copied), and of its brightness.
 _RANGES = {
     "top": ((0.38, 0.62), (1.0, 1.2), (0.6, 1.0), (0.75, 1.1)),
     "further": ((0, 1), (0.6, 1.1), (0.35, 1.0), (0.45, 1.0)),
     "background": ((0, 1), (0.2, 0.9), (0.35, 1.0), (0.3, 1.1)),
 }
-# Maximum enlargement of a leaf's near end by perspective, logarithm of the light's gamma, and its slope to a side.
-_TILT, _GAMMA, _LIGHT_SLOPE = 0.32, 0.4, 0.25
-# Range of the width of a table beside a sheet, relative to the sheet's, the spread of its grain, and how far its light
-# falls off to a side.
-_TABLE_WIDTH, _GRAIN, _TABLE_SLOPE = (0.02, 0.25), 0.06, 0.3
+# The maximum enlargement of a leaf's near end by perspective.
+_TILT = 0.32
+# The maximum logarithm of the light's gamma.
+_GAMMA = 0.4
+# The maximum slope of the light from the middle to a side.
+_LIGHT_SLOPE = 0.25
+# The range of the width of a table beside a sheet, relative to the sheet's.
+_TABLE_WIDTH = (0.02, 0.25)
+# The spread of the grain of a table.
+_GRAIN = 0.06
+# By how much the light of a table falls off to a side at most.
+_TABLE_SLOPE = 0.3
 
 
 def composite_photo(
@@ -42,16 +52,18 @@ def composite_photo(
 ) -> Image:
     """Composite a photo from copies of a leaf that was photographed or scanned on a sheet.
 
-    There are few photos of leaves on the tree, of few plants, but many scans of the same species. A composited photo
-    has what a scan lacks: leaves in perspective that overlap and shade each other, in uneven light, in front of leaves
-    that are out of focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly single leaf; the
-    result depends on the number and on the content of the image alone. It is four to three, landscape or upright, with
-    `longest_side` in pixels; an image without a leaf is returned as it is.
+    There are few photos of leaves on the tree, of few plants, but many scans of the
+    same species. A composited photo has what a scan lacks: leaves in perspective that
+    overlap and shade each other, in uneven light, in front of leaves that are out of
+    focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly
+    single leaf; the result depends on the number and on the content of the image alone.
+    It is four to three, landscape or upright, with `longest_side` in pixels; an image
+    without a leaf is returned as it is.
 
     References
     ----------
-    .. [1] D. Dwibedi, I. Misra, M. Hebert, "Cut, paste and learn: surprisingly easy synthesis for instance detection",
-       ICCV 2017, doi:10.1109/ICCV.2017.146
+    .. [1] D. Dwibedi, I. Misra, M. Hebert, "Cut, paste and learn: surprisingly easy
+       synthesis for instance detection", ICCV 2017, doi:10.1109/ICCV.2017.146
     """
     if not leaf.mask.any():
         return image
@@ -63,7 +75,8 @@ def composite_photo(
     )
     pyramid = _cut_out(image, leaf)
     photo = _paint_background(pyramid, random, rows, cols)
-    length, shadow = random.uniform(*_LENGTH[kind]) * shorter, 0.02 * shorter
+    length = random.uniform(*_LENGTH[kind]) * shorter
+    shadow = 0.02 * shorter
     for _ in range(random.integers(*_N_FURTHER[kind])):
         _paste_leaf(photo, pyramid, random, "further", length, shadow)
     _paste_leaf(photo, pyramid, random, "top", length, shadow)
@@ -88,7 +101,8 @@ def _paint_background(
     pyramid: list[Image], random: Generator, rows: int, cols: int
 ) -> Image:
     """Paint clouds of the leaf's colour or a greyish one, and leaves out of focus."""
-    small_rows, small_cols = max(1, rows // 4), max(1, cols // 4)
+    small_rows = max(1, rows // 4)
+    small_cols = max(1, cols // 4)
     shorter = min(small_rows, small_cols)
     colour = np.array(cv2.mean(pyramid[-1][..., :3], pyramid[-1][..., 3])[:3])
     is_greyish = random.random() >= 0.6
@@ -161,14 +175,16 @@ def _vary_leaf(
     centres, lengths, widths, brightnesses = _RANGES[place]
     centre = random.uniform(*centres, 2) * photo_size
     length *= random.uniform(*lengths)
-    # The smallest level that is enlarged by at most 1.2; it is reduced by less than 2, as linear interpolation needs.
+    # The smallest level that is enlarged by at most 1.2 is reduced by less than 2, as
+    # linear interpolation needs.
     leaf = next(
         (level for level in reversed(pyramid) if max(level.shape[:2]) >= length / 1.2),
         pyramid[0],
     )
     rows, cols = leaf.shape[:2]
     # It is maybe mirrored, rotated, narrowed and seen in perspective.
-    rotation, direction = random.uniform(0, 2 * np.pi), random.uniform(0, np.pi)
+    rotation = random.uniform(0, 2 * np.pi)
+    direction = random.uniform(0, np.pi)
     narrowing = (
         rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
     )
@@ -189,7 +205,8 @@ def _expose(photo: Image, random: Generator) -> Image:
     dark, light = np.percentile(
         cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97]
     )
-    level, black = random.uniform(150, 265), dark * random.uniform(0, 0.9)
+    level = random.uniform(150, 265)
+    black = dark * random.uniform(0, 0.9)
     return cv2.LUT(
         photo, make_image((np.arange(256) - black) * (level / max(light - black, 8)))
     )
@@ -208,15 +225,13 @@ def put_on_card(
 def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
     """Surround a picture of a sheet by a table of a colour, BGR, with grain across or along it, lit from a side."""
     rows, cols = sheet.shape[:2]
-    top, bottom, left, right = (
-        round(random.uniform(*_TABLE_WIDTH) * side) for side in (rows, rows, cols, cols)
-    )
+    shares = random.uniform(*_TABLE_WIDTH, 4)
+    top, bottom, left, right = np.round(shares * (rows, rows, cols, cols)).astype(int)
     size = rows + top + bottom, cols + left + right
-    grain = (
-        random.normal(1, _GRAIN, size[0])[:, None]
-        if random.random() < 0.5
-        else random.normal(1, _GRAIN, size[1])
-    )
+    grain_shape = size[0], 1
+    if random.random() >= 0.5:
+        grain_shape = 1, size[1]
+    grain = random.normal(1, _GRAIN, grain_shape)
     light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(
         -1, 1, size[1]
     )
@@ -248,12 +263,16 @@ def project(
 ) -> np.ndarray:
     """Return the matrix, float64 (3, 3), of a perspective that maps the point `middle` to the point `centre`.
 
-    Around the middle, positions are multiplied by `linear`, then divided by their distance from the camera, which is 1
-    plus their product with `tilt`.
+    Around the middle, positions are multiplied by `linear`, then divided by their
+    distance from the camera, which is 1 plus their product with `tilt`.
     """
-    to_origin, around, to_centre = np.eye(3), np.eye(3), np.eye(3)
-    to_origin[:2, 2], to_centre[:2, 2] = -middle, centre
-    around[:2, :2], around[2, :2] = linear, tilt
+    to_origin = np.eye(3)
+    around = np.eye(3)
+    to_centre = np.eye(3)
+    to_origin[:2, 2] = -middle
+    to_centre[:2, 2] = centre
+    around[:2, :2] = linear
+    around[2, :2] = tilt
     return to_centre @ around @ to_origin
 
 
@@ -266,8 +285,9 @@ def relight(
 ) -> Image:
     """Map the grey levels of a picture by a table, then let its light fall off towards a side; above 255 is white.
 
-    A fourth channel is a mask, which keeps its light. What trained models learn from depends on the precision in which
-    the slopes along columns and rows are added, float32 or float64.
+    A fourth channel is a mask, which stays the same. The slopes along columns and rows
+    are added in a precision, float32 or float64, on which the last bits of training
+    pictures depend.
     """
     rows, cols = image.shape[:2]
     across, down = random.uniform(-max_slope, max_slope, 2)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import cv2
@@ -24,8 +25,9 @@ from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import FEATURE_VERSION
 
-#: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
-SegmentationTarget = Literal["nothing", "leaf", "petiole"]
+#: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in
+#: it the petiole.
+NeededParts = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for them, in pixels.
@@ -61,9 +63,12 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
 
     @property
-    def sought(self) -> SegmentationTarget:
-        """What is searched for in pictures; where it is nothing, the whole picture is leaf, with confidence 1."""
-        return choose_target(self.experts.values())
+    def needed_parts(self) -> NeededParts:
+        """What is searched for in pictures.
+
+        Where it is nothing, the whole picture is leaf, with confidence 1.
+        """
+        return find_needed_parts(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the condition that comes with it.
@@ -76,10 +81,10 @@ class FeatureExtractor:
             Condition._fields,
             self.experts[name].make_feature_key(),
         ]
-        if self.sought != "petiole":
-            words.append(
-                "not segmented" if self.sought == "nothing" else "with petiole"
-            )
+        if self.needed_parts == "nothing":
+            words.append("not segmented")
+        if self.needed_parts == "leaf":
+            words.append("with petiole")
         if augmentation:
             words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
@@ -93,61 +98,56 @@ class FeatureExtractor:
     def count_values(self, name: str) -> int:
         """Count the values of an expert's vector, and of the condition that comes with it."""
         expert = self.experts[name]
-        n_values = (
-            self.encoders[name].n_features
-            if expert.is_local
-            else len(get_column_names(expert.families))
-        )
-        return len(Condition._fields) + n_values
+        n_condition = len(Condition._fields)
+        if expert.is_local:
+            return n_condition + self.encoders[name].n_features
+        return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
-        """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
+        """Extract the features of a picture.
+
+        The acquisition type decides how the leaf is segmented.
+        """
         return self.extract_from_views(
-            PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
+            PictureViews(
+                image, segment_as_type(image, acquisition_type, self.needed_parts)
+            )
         )
 
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
         """Extract the features of all experts, or of those with some names."""
-        experts = {
-            name: self.experts[name]
-            for name in (self.experts if names is None else names)
-        }
-        families = dict.fromkeys(
-            family for expert in experts.values() for family in expert.families
-        )
-        measured = (
-            measure_families(views.image, views.segmentation, families)
-            if families
-            else {}
-        )
+        experts = {name: self.experts[name] for name in names or self.experts}
+        families = chain(*(expert.families for expert in experts.values()))
+        measured = {}
+        # What families share is computed once.
+        if unique := list(dict.fromkeys(families)):
+            measured = measure_families(views.image, views.segmentation, unique)
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
-                vectors[name] = self.encoders[name].transform(
-                    extract_local_features(views, expert)
-                )
+                features = extract_local_features(views, expert)
+                vectors[name] = self.encoders[name].transform(features)
             else:
-                vectors[name] = np.concatenate(
-                    [measured[family] for family in expert.families]
-                )
+                of_expert = [measured[family] for family in expert.families]
+                vectors[name] = np.concatenate(of_expert)
         return Features(vectors, measure_condition(views.image, views.segmentation))
 
 
 class PictureViews:
-    """Views of a picture that several experts share; each is made when it is first used.
+    """Views of a picture that several experts share.
+
+    Each is made when it is first used.
 
     If the segmentation found no leaf, the whole picture counts as leaf.
     """
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
-        self.segmentation = (
-            segmentation
-            if segmentation.blade.any()
-            else cover_whole(image, confidence=0.0)
-        )
+        self.segmentation = segmentation
+        if not segmentation.blade.any():
+            self.segmentation = cover_whole(image, confidence=0.0)
         self._pyramids: dict[
             tuple[str, int, str], tuple[Pyramid, np.ndarray | None]
         ] = {}
@@ -157,12 +157,13 @@ class PictureViews:
     ) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
-        The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
-        but for the whole picture, which has no region.
+        The view is named as by `leafid.features.recipe.Expert.view`, and its longest
+        side `size` pixels. It is square but for the whole picture, which has no region.
         """
         key = (view, size, channels)
         if key not in self._pyramids:
-            image, region = self.image, None
+            image = self.image
+            region = None
             if channels == "grey":
                 image = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
             if view == "picture":
@@ -185,35 +186,43 @@ def name_versions() -> str:
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
-    """Extract the local features of a picture for an expert; none where no patch fits its settings."""
+    """Extract the local features of a picture for an expert.
+
+    None where no patch fits its settings.
+    """
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
     return descriptor.compute(
         *views.get_pyramid(expert.view, expert.size, descriptor.reads), expert.grid
     )
 
 
-def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
-    """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
+def find_needed_parts(experts: Iterable[Expert]) -> NeededParts:
+    """Find the parts that experts need: the petiole only for measures.
+
+    Patches name as many species without it.
+    """
     experts = list(experts)
     if not all(expert.is_local for expert in experts):
         return "petiole"
-    needs_leaf = any(
-        expert.view != "picture" or expert.trust == "segmentation" for expert in experts
-    )
-    return "leaf" if needs_leaf else "nothing"
+    if all(e.view == "picture" and e.trust != "segmentation" for e in experts):
+        return "nothing"
+    return "leaf"
 
 
 def segment_as_type(
     image: np.ndarray,
     acquisition_type: AcquisitionType,
-    sought: SegmentationTarget = "petiole",
+    needed_parts: NeededParts = "petiole",
 ) -> Segmentation:
-    """Segment a picture as its type requires; where nothing is sought, all of it is leaf."""
-    if sought == "nothing":
+    """Segment a picture as its type requires.
+
+    Where no part is needed, all of it is leaf.
+    """
+    if needed_parts == "nothing":
         return cover_whole(image, confidence=1.0)
-    # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
-    # where it is separated.
-    petiole = sought == "petiole" and acquisition_type.lies_on_sheet
+    # In a photo, a part that protrudes from the leaf is as often a neighbouring leaf as
+    # the petiole. The accuracy is no higher where it is cut off.
+    petiole = needed_parts == "petiole" and acquisition_type.lies_on_sheet
     return segment(image, acquisition_type, petiole=petiole)
 
 
@@ -226,9 +235,11 @@ def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
 def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
     """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
 
-    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
-    of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
-    and roughness (mean absolute differences of neighbours) of the rim and of the whole. `picture` has no effect.
+    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
+    rim's lightness, of the distance of its colours from their median, standard
+    deviations of the rim and of the whole, range of the corners' colours, and roughness
+    (mean absolute differences of neighbours) of the rim and of the whole. `picture` has
+    no effect.
     """
     small = cv2.resize(
         image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA

@@ -16,8 +16,8 @@ from leafid.files import StrPath
 DATABASE = "features.sqlite"
 # Seconds to wait for a database that another process has locked.
 _LOCK_TIMEOUT = 5.0
-# The index on `written`, a time in seconds, also holds the keys: beside the long values, they would be spread over as
-# many pages.
+# The index on `written`, a time in seconds, also holds the keys: beside the long
+# values, they would be spread over as many pages.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_written ON vectors (written);
@@ -36,13 +36,15 @@ _log = logging.getLogger(__name__)
 class FeatureCache:
     """A store of values by key, shared between commands and processes.
 
-    It is an SQLite database: processes that are killed, or write at the same time, don't damage it. A key includes
-    everything that decides about its value (content of the picture, code version, parameters), so that no value is ever
-    outdated. Every value has a checksum; a damaged value counts as missing. Once the cache is open, its errors don't
-    stop the work: the first is logged, and the work continues without the cache.
+    It is an SQLite database: processes that are killed, or write at the same time,
+    don't damage it. A key includes everything that decides about its value (content of
+    the picture, code version, parameters), so that no value is ever outdated. Every
+    value has a checksum; a damaged value counts as missing. Once the cache is open, its
+    errors don't stop the work: the first is logged, and the work continues without the
+    cache.
 
-    The folder is created if it is missing; if the cache can't be used, a `LeafidError` is raised. Beyond `limit` bytes
-    of values, the oldest are removed.
+    The folder is created if it is missing; if the cache can't be used, a `LeafidError`
+    is raised. Beyond `limit` bytes of values, the oldest are removed.
     """
 
     def __init__(self, folder: StrPath, limit: int = 4 << 30) -> None:
@@ -61,7 +63,10 @@ class FeatureCache:
             ) from error
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Read the values of at most 32,000 keys; missing and damaged ones are left out."""
+        """Read the values of at most 32,000 keys.
+
+        Missing and damaged ones are left out.
+        """
         values: dict[bytes, bytes] = {}
         with self._tolerating_errors("read"):
             query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
@@ -89,7 +94,10 @@ class FeatureCache:
 
     @contextmanager
     def _tolerating_errors(self, verb: str) -> Iterator[None]:
-        """Continue without the cache after an error of the database; `verb` says what the block does with it."""
+        """Continue without the cache after an error of the database.
+
+        `verb` says what the block does with it.
+        """
         try:
             yield
         except _ERRORS as error:

@@ -3,10 +3,18 @@
 import hashlib
 import logging
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +22,7 @@ import numpy as np
 
 from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
-from leafid.features.augmentation import Augmentation, SourcePicture
+from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.extractor import (
     N_TYPE_FEATURES,
     TYPE_SIDE,
@@ -25,6 +33,7 @@ from leafid.features.extractor import (
 )
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.files import StrPath
+from leafid.grouping import group_by
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
@@ -35,12 +44,12 @@ from leafid.versions import TYPE_VERSION
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
-#: Values of a picture, each with one axis, by the key of a measure, or an augmentation's number and an expert's name.
-Values = dict[Any, np.ndarray]
+#: Arrays of a picture, each with one axis, by anything that names them.
+_Arrays = dict[Any, np.ndarray]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up, and stored, together: their values are in memory at once, and workers may be as
-# far ahead of the consumer.
+# Number of pictures that are looked up, and stored, together: their values are in
+# memory at once, and workers may be as far ahead of the consumer.
 _LOOKED_UP_AT_ONCE = 128
 
 
@@ -50,22 +59,47 @@ def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
 
 
 @dataclass(frozen=True)
-class _Source:
+class PictureFunction:
+    """A picklable function of pictures, whose results are cached."""
+
+    #: It stands for the function in the cache, and changes with it.
+    key: str
+    #: How many numbers a result has.
+    n_values: int
+    #: ``compute(image, picture)`` gives the result, float (n_values,).
+    compute: Callable[[np.ndarray, Picture], np.ndarray]
+    #: Pictures are reduced to it before, in pixels.
+    longest_side: int | None = None
+    #: The type in which results are stored.
+    dtype: type[np.floating] = np.float16
+
+
+#: `measure_type_features`, from which acquisition types are recognised.
+TYPE_FEATURES = PictureFunction(
+    f"type|{TYPE_VERSION}", N_TYPE_FEATURES, measure_type_features, TYPE_SIDE
+)
+
+
+@dataclass(frozen=True)
+class _CachedComputation:
     """What is computed from pictures and cached; picklable, as workers get it."""
 
-    #: Everything but the picture that decides a value, by the value's name.
+    #: Everything but the picture that decides an array, by the array's name.
     keys: dict[Any, str]
-    #: How many numbers each value has.
+    #: How many numbers each array has.
     lengths: dict[Any, int]
     #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int | None
-    #: ``measure(image, picture, names)`` returns the values with these names.
-    measure: Callable[[np.ndarray, Picture, Sequence[Any]], Values]
-    #: The type in which values are stored.
+    #: ``function(image, picture, names)`` returns the arrays with these names.
+    function: Callable[[np.ndarray, Picture, Sequence[Any]], _Arrays]
+    #: The type in which arrays are stored.
     dtype: type[np.floating] = np.float16
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
-        """Make the keys in the cache of a picture's values, by name; there are none where its content is unknown."""
+        """Make the keys in the cache of a picture's arrays, by name.
+
+        There are none where its content is unknown.
+        """
         if not content_hash:
             return {}
         words = f"|{picture.type}|{content_hash}"
@@ -74,12 +108,40 @@ class _Source:
             for name, key in self.keys.items()
         }
 
-    def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, Values]:
-        """Compute values of a picture with some names; also returns the hash of what was read."""
+    def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, _Arrays]:
+        """Compute arrays of a picture with some names.
+
+        Also returns the hash of what was read.
+        """
         image, content_hash = read_hashed_image(
             picture.file, self.longest_side, picture.data
         )
-        return content_hash, self.measure(image, picture, names)
+        # In the range of its type, and rounded, a computed array equals a cached one to
+        # the last bit.
+        greatest = np.finfo(self.dtype).max
+        arrays = self.function(image, picture, names)
+        for name, array in arrays.items():
+            arrays[name] = np.clip(array, -greatest, greatest).astype(self.dtype)
+        return content_hash, arrays
+
+    def encode(
+        self, picture: Picture, content_hash: str, arrays: _Arrays
+    ) -> list[tuple[bytes, bytes]]:
+        """Encode arrays of a picture for the cache, each with its key."""
+        keys = self.make_keys(picture, content_hash)
+        return [(keys[name], array.tobytes()) for name, array in arrays.items()]
+
+    def read(self, stored: Mapping[bytes, bytes], keys: Mapping[Any, bytes]) -> _Arrays:
+        """Read the arrays that a cache has for a picture's keys.
+
+        A value of another length is none of them.
+        """
+        itemsize = np.dtype(self.dtype).itemsize
+        return {
+            name: np.frombuffer(stored[key], self.dtype)
+            for name, key in keys.items()
+            if len(stored.get(key, b"")) == self.lengths[name] * itemsize
+        }
 
 
 @dataclass
@@ -91,7 +153,8 @@ class FeatureLoader:
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
     progress: Progress = pass_through
-    #: The step of the work that is being done, with which captions start: ``2/3 photo``.
+    #: The step of the work that is being done, with which captions start: ``2/3
+    #: photo``.
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -116,13 +179,13 @@ class FeatureLoader:
     ) -> Generator[Features | None, None, None]:
         """Yield the features of pictures of known types, holding those of some hundred pictures at a time.
 
-        None stands for a picture that can't be read, which is noted in `unreadable`. A caller that may stop early
-        closes the generator: what was computed by then is cached.
+        None stands for a picture that can't be read, which is noted in `unreadable`. A
+        caller that may stop early closes the generator: what was computed by then is
+        cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
-            yield from (
-                None if features is None else features[0] for features in stream
-            )
+            for features in stream:
+                yield next(iter(features or ()), None)
 
     def stream_augmented(
         self,
@@ -134,75 +197,58 @@ class FeatureLoader:
 
         A picture is read, and its leaf searched for, once for all of them.
         """
-        keys = {
-            (number, name): extractor.make_feature_key(
-                name, augmentation.make_feature_key() if augmentation else ""
-            )
-            for number, augmentation in enumerate(augmentations)
-            for name in extractor.experts
-        }
-        lengths = {key: extractor.count_values(key[1]) for key in keys}
-        source = _Source(
+        keys = {}
+        for number, augmentation in enumerate(augmentations):
+            words = augmentation.make_feature_key() if augmentation else ""
+            for name in extractor.experts:
+                keys[number, name] = extractor.make_feature_key(name, words)
+        computation = _CachedComputation(
             keys,
-            lengths,
-            extractor.longest_side,
-            partial(_extract_features, extractor, augmentations),
+            lengths={key: extractor.count_values(key[1]) for key in keys},
+            longest_side=extractor.longest_side,
+            function=partial(_extract_features, extractor, augmentations),
         )
-        with closing(self._stream_values(pictures, source)) as stream:
-            for values in self.show_progress(stream, len(pictures), "describe"):
-                numbers = range(len(augmentations))
-                yield (
-                    None
-                    if values is None
-                    else [_read_features(values, n, extractor.experts) for n in numbers]
-                )
+        with closing(self._stream_arrays(pictures, computation)) as stream:
+            for arrays in self.show_progress(stream, len(pictures), "describe"):
+                if arrays is None:
+                    yield None
+                    continue
+                yield [
+                    _read_features(arrays, number, extractor.experts)
+                    for number in range(len(augmentations))
+                ]
 
-    def load_type_features(
-        self, pictures: Sequence[Picture]
-    ) -> list[np.ndarray | None]:
-        """Load the features of `measure_type_features`; None for a picture that can't be read."""
-        return self.load_measures(
-            pictures,
-            f"type|{TYPE_VERSION}",
-            N_TYPE_FEATURES,
-            TYPE_SIDE,
-            measure_type_features,
-        )
-
-    def load_measures(
+    def compute_for_each(
         self,
+        function: PictureFunction,
         pictures: Sequence[Picture],
-        key: str,
-        n_values: int,
-        longest_side: int | None,
-        measure: Callable[[np.ndarray, Picture], np.ndarray],
-        what: str = "describe",
-        dtype: type[np.floating] = np.float16,
+        caption: str = "describe",
     ) -> list[np.ndarray | None]:
-        """Load measures of pictures, float32 with the precision of a type; None for a picture that can't be read.
+        """Give the result for each picture, float32 with the precision of its type.
 
-        ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of `n_values`
-        numbers, and is picklable. The `key` stands for it in the cache, and changes with it.
+        None if it can't be read.
         """
-        source = _Source(
-            {key: f"{key}|{name_versions()}"},
-            {key: n_values},
-            longest_side,
-            partial(_compute_measures, measure),
-            dtype,
+        key = function.key
+        computation = _CachedComputation(
+            keys={key: f"{key}|{name_versions()}"},
+            lengths={key: function.n_values},
+            longest_side=function.longest_side,
+            function=partial(_compute_function, function),
+            dtype=function.dtype,
         )
-        with closing(self._stream_values(pictures, source)) as stream:
-            values_of_pictures = self.show_progress(stream, len(pictures), what)
-            return [
-                None if values is None else values[key].astype(np.float32)
-                for values in values_of_pictures
-            ]
+        results: list[np.ndarray | None] = []
+        with closing(self._stream_arrays(pictures, computation)) as stream:
+            for arrays in self.show_progress(stream, len(pictures), caption):
+                if arrays is None:
+                    results.append(None)
+                else:
+                    results.append(arrays[key].astype(np.float32))
+        return results
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
-        return self.progress(
-            items, total, f"{self.step}: {what}" if self.step else what
-        )
+        caption = ": ".join(filter(None, (self.step, what)))
+        return self.progress(items, total, caption)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None where its file can't be read."""
@@ -221,13 +267,12 @@ class FeatureLoader:
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, with further arguments for each, on the workers.
 
-        Where it raises an error, the result is None, and the error is noted in `unreadable`.
+        Where it raises an error, the result is None, and the error is noted in
+        `unreadable`.
         """
-        calls = list(zip(pictures, *arguments, strict=True))
-        call = partial(_call_guarded, function)
         results = ordered_map(
-            call,
-            calls,
+            partial(_call_guarded, function),
+            list(zip(pictures, *arguments, strict=True)),
             self.jobs,
             lambda call, reason: LeafidError(f"{call[0].file}: {reason}"),
         )
@@ -241,64 +286,53 @@ class FeatureLoader:
                 _log.warning("%s", result)
             yield None
 
-    def _stream_values(
-        self, pictures: Sequence[Picture], source: _Source
-    ) -> Generator[Values | None, None, None]:
-        """Take from the cache what it has, compute what is missing, and commit that; float16 arrays."""
+    def _stream_arrays(
+        self, pictures: Sequence[Picture], computation: _CachedComputation
+    ) -> Generator[_Arrays | None, None, None]:
+        """Take from the cache what it has, compute what is missing, and store that."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
-            cached = self._look_up(chunk, source)
-            missing = [
-                [name for name in source.keys if name not in values]
-                for values in cached
-            ]
-            incomplete = [
-                picture for picture, names in zip(chunk, missing, strict=True) if names
-            ]
+            cached = self._look_up_arrays(chunk, computation)
+            missing = [computation.keys.keys() - arrays.keys() for arrays in cached]
+            names = [sorted(of_picture) for of_picture in missing if of_picture]
+            incomplete = list(compress(chunk, missing))
+            results = self.map_pictures(computation.compute, incomplete, names)
             new: list[tuple[bytes, bytes]] = []
-            results = self.map_pictures(
-                source.compute, incomplete, [names for names in missing if names]
-            )
             try:
-                for picture, values, names in zip(chunk, cached, missing, strict=True):
-                    content_hash, computed = (next(results) if names else None) or (
-                        "",
-                        {},
-                    )
-                    keys = source.make_keys(picture, content_hash)
-                    for name, array in computed.items():
-                        # In the range of its type, and rounded, computed values equal cached ones to the last bit.
-                        greatest = np.finfo(source.dtype).max
-                        values[name] = np.clip(array, -greatest, greatest).astype(
-                            source.dtype
-                        )
-                        new.append((keys[name], values[name].tobytes()))
-                    yield values if len(values) == len(source.keys) else None
+                for picture, arrays in zip(chunk, cached, strict=True):
+                    if len(arrays) == len(computation.keys):
+                        yield arrays
+                    elif result := next(results):
+                        content_hash, computed = result
+                        new += computation.encode(picture, content_hash, computed)
+                        yield arrays | computed
+                    else:
+                        yield None
             finally:
                 results.close()
-                if self.cache and new:
-                    self.cache.put(new)
+                self.store(new)
 
-    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[Values]:
-        """Look up what the cache has of pictures; a value of another length is none of theirs."""
+    def _look_up_arrays(
+        self, pictures: Sequence[Picture], computation: _CachedComputation
+    ) -> list[_Arrays]:
+        """Look up what the cache has of pictures."""
         if self.cache is None:
             return [{} for _ in pictures]
         keys = [
-            source.make_keys(picture, self.hash_picture(picture))
+            computation.make_keys(picture, self.hash_picture(picture))
             for picture in pictures
         ]
-        itemsize = np.dtype(source.dtype).itemsize
-        stored = self.cache.get(
-            [key for of_picture in keys for key in of_picture.values()]
-        )
-        return [
-            {
-                name: np.frombuffer(stored[key], source.dtype)
-                for name, key in of_picture.items()
-                if len(stored.get(key, b"")) == source.lengths[name] * itemsize
-            }
-            for of_picture in keys
-        ]
+        stored = self.look_up([*chain(*(of_picture.values() for of_picture in keys))])
+        return [computation.read(stored, of_picture) for of_picture in keys]
+
+    def look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Look up what the cache has of some keys: nothing if there is none."""
+        return self.cache.get(keys) if self.cache else {}
+
+    def store(self, items: Sequence[tuple[bytes, bytes]]) -> None:
+        """Store values by key in the cache, if there is one."""
+        if self.cache and items:
+            self.cache.put(items)
 
 
 @contextmanager
@@ -323,15 +357,17 @@ def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> An
             return function(*call)
     except (UsageError, InstallationError):
         raise
-    except Exception as error:
+    except LeafidError as error:
         problem = LeafidError(str(error))
-        if not isinstance(error, LeafidError):
-            text = " ".join(str(error).split())
-            problem = LeafidError(
-                f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
-            )
-        problem.add_note("".join(traceback.format_exception(error)).rstrip("\n"))
-        return problem
+        trace = traceback.format_exception(error)
+    except Exception as error:
+        text = " ".join(str(error).split())
+        problem = LeafidError(
+            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
+        )
+        trace = traceback.format_exception(error)
+    problem.add_note("".join(trace).rstrip("\n"))
+    return problem
 
 
 def _extract_features(
@@ -340,39 +376,33 @@ def _extract_features(
     image: np.ndarray,
     picture: Picture,
     names: Sequence[tuple[int, str]],
-) -> Values:
+) -> _Arrays:
     """Extract vectors, each behind the values of the `Condition`."""
-    source = SourcePicture(
-        image, picture.require_type(), extractor.longest_side, extractor.sought
+    source = AugmentedPicture(
+        image, picture.require_type(), extractor.longest_side, extractor.needed_parts
     )
-    values: Values = {}
-    for number, augmentation in enumerate(augmentations):
-        if experts := [expert for of_number, expert in names if of_number == number]:
-            features = extractor.extract_from_views(
-                source.make_views(augmentation), experts
-            )
-            vectors = {(number, expert): features.vectors[expert] for expert in experts}
-            values |= {
-                name: np.append(features.condition, vector)
-                for name, vector in vectors.items()
-            }
-    return values
+    arrays: _Arrays = {}
+    for number, of_number in group_by(names, lambda name: name[0]).items():
+        experts = [expert for _, expert in of_number]
+        views = source.make_views(augmentations[number])
+        features = extractor.extract_from_views(views, experts)
+        for expert, vector in features.vectors.items():
+            arrays[number, expert] = np.append(features.condition, vector)
+    return arrays
 
 
-def _read_features(values: Values, number: int, experts: Iterable[str]) -> Features:
+def _read_features(arrays: _Arrays, number: int, experts: Iterable[str]) -> Features:
     """Make the features of an augmentation from what `_extract_features` returns."""
-    arrays = {expert: values[number, expert] for expert in experts}
     n_values = len(Condition._fields)
-    condition = Condition(*next(iter(arrays.values()))[:n_values].tolist())
-    return Features(
-        {expert: array[n_values:] for expert, array in arrays.items()}, condition
-    )
+    vectors = {expert: arrays[number, expert] for expert in experts}
+    condition = Condition(*next(iter(vectors.values()))[:n_values].tolist())
+    return Features({name: v[n_values:] for name, v in vectors.items()}, condition)
 
 
-def _compute_measures(
-    measure: Callable[[np.ndarray, Picture], np.ndarray],
+def _compute_function(
+    function: PictureFunction,
     image: np.ndarray,
     picture: Picture,
     names: Sequence[str],
-) -> Values:
-    return {name: measure(image, picture) for name in names}
+) -> _Arrays:
+    return {name: function.compute(image, picture) for name in names}

@@ -1,8 +1,9 @@
 """Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
 
-Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics and parts of
-photographs take nothing from them. Models that learn from these few kinds reject writing, strokes, noise and grain as
-well as models that also learn from such pictures; without the photographs they name more scenes.
+Figures and needles are drawn on the sheets of training pictures, in their colours and
+textures; mosaics and parts of photographs take nothing from them. Models that learn
+from these few kinds reject writing, strokes, noise and grain as well as models that
+also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
@@ -24,7 +25,8 @@ _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     """Draw a picture without a leaf, uint8 (H, W, 3), from the sheet, colours and texture of a training picture.
 
-    The number is one of `ALL_KINDS`. The result depends on it and on the content of the picture alone.
+    The number is one of `ALL_KINDS`. The result depends on it and on the content of the
+    picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     return _DRAW[number](image, mask, random)
@@ -49,7 +51,10 @@ def _draw_ground(image: Image, mask: Mask, random: Generator) -> Image:
 
 
 def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
-    """Cut the largest of some random rectangles without leaf out of a picture; without any, one of its plain colour."""
+    """Cut the largest of some random rectangles without leaf out of a picture.
+
+    Without any, one of its plain colour.
+    """
     rows, cols = mask.shape
     margin = max(1, int(0.02 * max(rows, cols)))
     near = cv2.dilate(
@@ -120,10 +125,34 @@ def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Ima
     patch = image[
         max(0, row - radius) : row + radius, max(0, col - radius) : col + radius
     ]
-    down, right = max(0, height - patch.shape[0]), max(0, width - patch.shape[1])
+    down = max(0, height - patch.shape[0])
+    right = max(0, width - patch.shape[1])
     return cv2.copyMakeBorder(patch, 0, down, 0, right, cv2.BORDER_REFLECT)[
         :height, :width
     ]
+
+
+class _Brush:
+    """Draws needles of nearly a colour on a canvas."""
+
+    def __init__(self, canvas: Image, hue: np.ndarray, random: Generator) -> None:
+        self.canvas = canvas
+        self.hue = hue
+        self.random = random
+
+    def draw(
+        self, base: np.ndarray, angle: float, length: float, thickness: int
+    ) -> None:
+        """Draw a bent line, and a midrib where there is room for one."""
+        random = self.random
+        steps = np.linspace(0, 1, 5)
+        bent = point_to(angle + random.normal(0, 0.1) * steps)
+        points = base + length * (steps * bent).T
+        colour = np.clip(self.hue + random.normal(0, 12, 3), 0, 255)
+        _draw_line(self.canvas, points, colour, thickness)
+        if thickness > 3:
+            midrib = colour * random.uniform(0.7, 1.5)
+            _draw_line(self.canvas, points, midrib, thickness // 4)
 
 
 def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
@@ -132,9 +161,8 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     canvas = ground.copy()
     height, width = canvas.shape[:2]
     size = random.uniform(0.6, 0.95) * min(height, width)
-    hue = np.array(
-        [random.uniform(20, 80), random.uniform(70, 160), random.uniform(30, 110)]
-    )
+    hue = random.uniform((20, 70, 30), (80, 160, 110))
+    brush = _Brush(canvas, hue, random)
     angle = random.uniform(0, 2 * np.pi)
     start = np.array([width, height]) / 2 - 0.5 * size * point_to(angle)
     kind = random.random()
@@ -142,25 +170,14 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
         length = size * random.uniform(0.1, 0.8)
         thickness = max(2, int(length * random.uniform(0.04, 0.14)))
         for turn in random.uniform(0, 2 * np.pi, int(random.choice([1, 1, 1, 2, 3]))):
-            base = random.uniform(0.3, 0.7, 2) * (
-                width,
-                height,
-            ) - length / 2 * point_to(turn)
-            _draw_needle(canvas, base, turn, length, thickness, hue, random)
+            middle = random.uniform(0.3, 0.7, 2) * (width, height)
+            brush.draw(middle - length / 2 * point_to(turn), turn, length, thickness)
     elif kind < 0.5:
         thickness = max(1, int(size * random.uniform(0.003, 0.02)))
         for turn in angle + random.normal(0, 0.35, int(random.integers(2, 40))):
-            _draw_needle(
-                canvas,
-                start,
-                turn,
-                size * random.uniform(0.6, 1),
-                thickness,
-                hue,
-                random,
-            )
+            brush.draw(start, turn, size * random.uniform(0.6, 1), thickness)
     else:
-        _draw_two_rows(canvas, start, angle, size, hue, random)
+        _draw_two_rows(brush, start, angle, size)
     is_drawn = (canvas != ground).any(axis=2)
     offset = random.normal(0, 0.01, 2) * max(height, width)
     shift = np.array([[1, 0, offset[0]], [0, 1, offset[1]]], np.float32)
@@ -173,21 +190,16 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     return _blur(np.round(canvas * (1 - shadow[..., None])).astype(np.uint8), random)
 
 
-def _draw_two_rows(
-    canvas: Image,
-    start: np.ndarray,
-    angle: float,
-    size: float,
-    hue: np.ndarray,
-    random: Generator,
-) -> None:
+def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) -> None:
     """Draw a twig with needles on both sides."""
+    random = brush.random
     length = size * random.uniform(0.04, 0.25)
     bend = random.normal(0, 0.5)
     count = int(random.integers(20, 90))
     # From needles with gaps between them to needles that cover each other.
     thickness = max(1, int(size / count * random.uniform(0.2, 1.1)))
-    lean, irregularity = random.uniform(0.5, 1.4), random.uniform(0.02, 0.15)
+    lean = random.uniform(0.5, 1.4)
+    irregularity = random.uniform(0.02, 0.15)
     twig = [start]
     for number in range(count):
         direction = angle + bend * number / count
@@ -195,33 +207,9 @@ def _draw_two_rows(
         taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
         for side in (-1, 1):
             turn = direction + side * (lean + random.normal(0, irregularity))
-            _draw_needle(
-                canvas, twig[-1], turn, max(length * taper, 2), thickness, hue, random
-            )
-    _draw_line(
-        canvas,
-        np.array(twig),
-        hue * random.uniform(0.5, 1.2, 3),
-        max(1, thickness // 2),
-    )
-
-
-def _draw_needle(
-    canvas: Image,
-    base: np.ndarray,
-    angle: float,
-    length: float,
-    thickness: int,
-    hue: np.ndarray,
-    random: Generator,
-) -> None:
-    """Draw a bent line of nearly a colour, and a midrib where there is room for one."""
-    steps = np.linspace(0, 1, 5)
-    points = base + length * (steps * point_to(angle + random.normal(0, 0.1) * steps)).T
-    colour = np.clip(hue + random.normal(0, 12, 3), 0, 255)
-    _draw_line(canvas, points, colour, thickness)
-    if thickness > 3:
-        _draw_line(canvas, points, colour * random.uniform(0.7, 1.5), thickness // 4)
+            brush.draw(twig[-1], turn, max(length * taper, 2), thickness)
+    colour = brush.hue * random.uniform(0.5, 1.2, 3)
+    _draw_line(brush.canvas, np.array(twig), colour, max(1, thickness // 2))
 
 
 def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
@@ -229,8 +217,9 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
 
     References
     ----------
-    .. [1] A. B. Lee, D. Mumford, J. Huang, "Occlusion models for natural images: a statistical study of a
-       scale-invariant dead leaves model", IJCV 41, 2001, doi:10.1023/A:1011109015675
+    .. [1] A. B. Lee, D. Mumford, J. Huang, "Occlusion models for natural images: a
+       statistical study of a scale-invariant dead leaves model", IJCV 41, 2001,
+       doi:10.1023/A:1011109015675
     """
     size = _choose_size(random)
     canvas = _draw_clouds(size, random)
@@ -347,7 +336,8 @@ def _draw_line(
     )
 
 
-# Kinds by their numbers, which feature caches name and random draws start from: 3 was another kind.
+# Kinds by their numbers, which feature caches name and random draws start from: 3 was
+# another kind.
 _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     0: _draw_figure,
     1: _draw_needles,
@@ -359,8 +349,9 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     ),
     6: partial(_cut_photograph, ("astronaut", "rocket")),
 }
-#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because
-#: the leaves of all species of the bundled model are broad.
+#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as
+#: pictures without a leaf, because the leaves of all species of the bundled model are
+#: broad.
 TRAINING_KINDS = {"figure": 0, "needles": 1, "mosaic": 2, "photograph": 5}
 #: Numbers of the kinds that are kept for testing, by name.
 TEST_KINDS = {"pattern": 4, "other photograph": 6}

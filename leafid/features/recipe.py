@@ -1,6 +1,7 @@
 """The recipe: how pictures of some acquisition types are described and classified.
 
-The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/formats.md from them.
+The comments of keys are Markdown: docs/recipe_keys.py makes the tables of
+docs/formats.md from them.
 """
 
 import json
@@ -34,13 +35,16 @@ _Count = Annotated[int, Meta(ge=0, le=100)]
 class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A feature vector of a picture and the classifier that learns from it.
 
-    The vector has measures of the leaf, one family after the other, or encodes local descriptors of patches.
+    The vector has measures of the leaf, one family after the other, or encodes local
+    descriptors of patches.
     """
 
-    #: `measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of Lab),
-    #: `edge-sift` (patches on edges, turned to them; ignores `symmetry` and `coverage`), `outline-sift` (patches along
-    #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
-    #: `detected-sift` (ignores the keys from `scales` to `symmetry`)
+    #: `measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift`
+    #: (of the channels a and b of Lab), `edge-sift` (patches on edges, turned to them;
+    #: ignores `symmetry` and `coverage`), `outline-sift` (patches along the leaf's
+    #: outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a
+    #: view of the leaf) or `detected-sift` (ignores the keys from `scales` to
+    #: `symmetry`)
     descriptor: Literal[
         "measures",
         "dense-sift",
@@ -49,37 +53,44 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         "outline-sift",
         "detected-sift",
     ]
-    #: for `measures`: a list of descriptor families (`leafid describe --list`), or functions of your own, as
-    #: `package.module:function`
+    #: for `measures`: a list of descriptor families (`leafid describe --list`), or
+    #: functions of your own, as `package.module:function`
     families: tuple[str, ...] = ()
-    #: what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) or `picture`
+    #: what patches are read from: `leaf` (cut out, on white), `upright` (the same,
+    #: turned upright) or `picture`
     view: Literal["leaf", "upright", "picture"] = "leaf"
     #: longest side of that view, in pixels
     size: _Side = 400
-    #: number of patch sizes, each √2 times the previous one; the smallest is 16 pixels wide
+    #: number of patch sizes, each √2 times the previous one; the smallest is 16 pixels
+    #: wide
     scales: Annotated[int, Meta(ge=1, le=16)] = 5
     #: minimum share of a patch that the leaf covers; no effect with `view = "picture"`
     coverage: Annotated[float, Meta(ge=0, le=1)] = 0.1
-    #: maximum number of patches of a dense grid, taken evenly from all of them; 0 takes all
+    #: maximum number of patches of a dense grid, taken evenly from all of them; 0 takes
+    #: all
     max_patches: Annotated[int, Meta(ge=0, le=10**6)] = 0
-    #: above 0, patches are drawn with the density of a Gaussian around the middle of the view; this is its standard
-    #: deviation, in sides of the view; 0 draws them evenly
+    #: above 0, patches are drawn with the density of a Gaussian around the middle of
+    #: the view; this is its standard deviation, in sides of the view; 0 draws them
+    #: evenly
     focus: Annotated[float, Meta(ge=0, le=100)] = 0.0
-    #: `turns` reads an eighth of the patches in each of the eight symmetries of a square; `none`
+    #: `turns` reads an eighth of the patches in each of the eight symmetries of a
+    #: square; `none`
     symmetry: Literal["none", "turns"] = "none"
-    #: `fisher` (Fisher vector), `words` (histogram of visual words), or an encoder of your own, as
-    #: `package.module:Class`
+    #: `fisher` (Fisher vector), `words` (histogram of visual words), or an encoder of
+    #: your own, as `package.module:Class`
     encoder: str = "fisher"
     #: Gaussians of the Fisher vector, or number of visual words
     modes: Annotated[int, Meta(ge=1, le=65536)] = 64
     #: principal components kept of a local descriptor
     components: Annotated[int, Meta(ge=1, le=128)] = 62
-    #: acquisition types that the encoder is learned from, where there are such pictures; recipes with equal codebooks
-    #: share feature vectors; by default, `training_types`
+    #: acquisition types that the encoder is learned from, where there are such
+    #: pictures; recipes with equal codebooks share feature vectors; by default,
+    #: `training_types`
     codebook_types: _Types = ()
     #: weight of a patch's position and size beside its descriptor
     position: Annotated[float, Meta(ge=0, le=1000)] = 0.0
-    #: `always`, or `segmentation`: the expert's scores are weighted by the confidence of the segmentation
+    #: `always`, or `segmentation`: the expert's scores are weighted by the confidence
+    #: of the segmentation
     trust: Literal["always", "segmentation"] = "always"
 
     def __post_init__(self) -> None:
@@ -122,16 +133,13 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         if not self.is_local:
-            versions = [
-                family.version
-                for family in find_families(self.families)
-                if family.version
-            ]
-            return json.dumps(
-                {"families": self.families}
-                | ({"versions": versions} if versions else {})
-            )
-        # The types that the codebook was learned from are left out: the hash covers the codebook itself.
+            settings: dict[str, Any] = {"families": self.families}
+            families = find_families(self.families)
+            if versions := [family.version for family in families if family.version]:
+                settings["versions"] = versions
+            return json.dumps(settings)
+        # The types that the codebook was learned from are left out: the hash covers the
+        # codebook itself.
         names = (
             "descriptor",
             "view",
@@ -142,16 +150,17 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             "components",
             "position",
         )
-        version = {"version": hash_module(self.encoder)} if ":" in self.encoder else {}
-        return json.dumps(
-            {name: getattr(self, name) for name in names} | version, sort_keys=True
-        )
+        settings = {name: getattr(self, name) for name in names}
+        if ":" in self.encoder:
+            settings["version"] = hash_module(self.encoder)
+        return json.dumps(settings, sort_keys=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How pictures of some acquisition types are described and classified.
 
-    `experts` has each by its name; their scores are fused with weights learned on held-out plants.
+    `experts` has each by its name; their scores are fused with weights learned on
+    held-out plants.
     """
 
     #: acquisition types that it serves, trained together
@@ -166,20 +175,24 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     summary: str = ""
     #: pictures are first reduced to this longest side, in pixels
     longest_side: _Side = LONGEST_SIDE
-    #: `own` (learned from the training pictures) or `bundled` (those of the bundled model's experts of the same name
-    #: and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), which is
-    #: quick
+    #: `own` (learned from the training pictures) or `bundled` (those of the bundled
+    #: model's experts of the same name and type, whose `descriptor`, `encoder`,
+    #: `modes`, `components` and `position` have to be the same), which is quick
     codebooks: Literal["own", "bundled"] = "own"
-    #: number of jittered copies of each training picture of a type that it serves: tilted and in other light, a third
-    #: of them poor pictures; weights, thresholds and what rejects pictures are learned from them as well; none with
-    #: more than 20,000 training pictures
+    #: number of jittered copies of each training picture of a type that it serves:
+    #: tilted and in other light, a third of them poor pictures; weights, thresholds and
+    #: what rejects pictures are learned from them as well; none with more than 20,000
+    #: training pictures
     jittered: _Count = 0
-    #: weight of all jittered copies of a picture for the classifiers, relative to the picture
+    #: weight of all jittered copies of a picture for the classifiers, relative to the
+    #: picture
     jittered_weight: Annotated[float, Meta(ge=0, le=100)] = 0.5
-    #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
-    #: plant and type, which then stand for all; of types that the recipe doesn't serve, it learns from no others): the
-    #: leaf among copies of itself as on the tree, alternately a branch and a nearly single leaf; together they weigh as
-    #: much as the picture; none with more than 20,000 training pictures
+    #: number of photos that are composited from each scan and scan-like picture, to
+    #: learn from as well: the leaf among copies of itself as on a tree, alternately a
+    #: branch and a nearly single leaf. Together they weigh as much as the picture. At
+    #: most eight pictures of a plant and type are used; of types that the recipe
+    #: doesn't serve, no others are learned from. There are none with more than 20,000
+    #: training pictures
     composited: _Count = 0
 
     def __post_init__(self) -> None:
@@ -193,7 +206,10 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def group_by_training(
     recipes: Mapping[AcquisitionType, Recipe],
 ) -> list[list[AcquisitionType]]:
-    """Group the types that have the same recipe; groups and members in the order given."""
+    """Group the types that have the same recipe.
+
+    Groups and members in the order given.
+    """
     return list(group_by(recipes, lambda type_: repr(recipes[type_])).values())
 
 
@@ -203,12 +219,9 @@ def choose_types_to_train(
     """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
-        types = (
-            ", ".join(sorted(str(type_) for type_ in present if type_ is not None))
-            or "none of a known type"
-        )
+        types = ", ".join(sorted(map(str, filter(None, present))))
         raise LeafidError(
-            f"expected pictures of type {only} to train on, found {types}"
+            f"expected pictures of type {only} to train on, found {types or 'none of a known type'}"
         )
     return [
         type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
@@ -223,17 +236,15 @@ def list_recipes() -> list[str]:
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     """Read the recipe of an acquisition type: a shipped one, one of a folder with ``.toml`` files, or a ``.toml`` file.
 
-    A `LeafidError` is raised when there is none that serves the type, or one isn't valid: the file, the key, what was
-    expected and found.
+    A `LeafidError` is raised when there is none that serves the type, or one isn't
+    valid: the file, the key, what was expected and found.
     """
-    path = _SHIPPED / name if name in list_recipes() else Path(name)
-    files = (
-        sorted(path.glob("*.toml"))
-        if name and path.is_dir()
-        else [path]
-        if path.is_file()
-        else []
-    )
+    path = Path(name)
+    if name in list_recipes():
+        path = _SHIPPED / name
+    files = [path] if path.is_file() else []
+    if name and path.is_dir():
+        files = sorted(path.glob("*.toml"))
     if not files:
         known = ", ".join(list_recipes())
         raise LeafidError(
@@ -255,8 +266,9 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
 def parse_recipe(data: Any, source: str) -> Recipe:
     """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
 
-    The table ``defaults`` holds values of all experts that don't have their own. A `LeafidError`, whose message begins
-    with `source`, is raised at the first value that is not as expected.
+    The table ``defaults`` holds values of all experts that don't have their own. A
+    `LeafidError`, whose message begins with `source`, is raised at the first value that
+    is not as expected.
     """
     data = dict(convert(data, dict, source))
     defaults = convert(data.pop("defaults", {}), dict, f"{source}: defaults")

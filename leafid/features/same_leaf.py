@@ -22,7 +22,8 @@ from leafid.pictures.picture import Picture
 #: Number of points in the same arrangement from which two pictures count as one leaf.
 MIN_MATCHES = 13
 _POINTS = Expert(descriptor="detected-sift", view="upright", size=300)
-# Lowe's ratio of the distances to the nearest and the next descriptor, and the tolerance of positions.
+# Lowe's ratio of the distances to the nearest and the next descriptor, and the
+# tolerance of positions.
 _MAX_RATIO = 0.8
 _TOLERANCE = 0.02
 
@@ -40,8 +41,8 @@ def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
 
     References
     ----------
-    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004, section 7,
-       doi:10.1023/B:VISI.0000029664.99615.94
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV
+       60(2), 2004, section 7, doi:10.1023/B:VISI.0000029664.99615.94
     """
     if min(len(first), len(second)) < 2:
         return 0
@@ -66,7 +67,8 @@ def find_similar(
 ) -> Iterator[list[Picture]]:
     """Yield the groups of pictures with one label that seem to show one leaf, by chains of similar pairs.
 
-    Time grows with the square of the number of pictures of a label; a thousand pairs take a tenth of a second.
+    Time grows with the square of the number of pictures of a label; a thousand pairs
+    take a tenth of a second.
     """
     by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
@@ -79,8 +81,6 @@ def find_similar(
         for (first, first_points), (second, second_points) in combinations(readable, 2):
             if count_matches(first_points, second_points) >= MIN_MATCHES:
                 groups.merge(first, second)
-        yield from (
-            [of_label[index] for index in sorted(group)]
-            for group in groups.subsets()
-            if len(group) > 1
-        )
+        for group in groups.subsets():
+            if len(group) > 1:
+                yield [of_label[index] for index in sorted(group)]

@@ -1,18 +1,29 @@
 """Fits an expert's classifier to all rows, and scores rows by classifiers that were fitted without their fold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.learning.estimators import make_estimator
 from leafid.learning.fits import DualRidge, EstimatorFit, PrimalRidge
+from leafid.learning.folds import Folds
 from leafid.learning.linear import LinearClassifier
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.rows import TrainingRows
 from leafid.learning.scorers import EstimatorScorer, LinearScorer, RowTransform
 from leafid.learning.settings import ClassifierSettings
+
+
+class Fold(NamedTuple):
+    """A fold of rows."""
+
+    #: int (m,): the rows.
+    rows: np.ndarray
+    #: float (n,): weights of all rows for the fit without them.
+    weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +32,16 @@ class FittedExpert:
 
     #: What turns vectors into the centred rows that the classifier takes.
     transform: RowTransform
-    #: A classifier that is not linear is in the format of `leafid.learning.estimator_bytes.dump`.
+    #: A classifier that is not linear is in the format of
+    #: `leafid.learning.estimator_bytes.dump`.
     classifier: LinearClassifier | bytes
-    #: Scores of rows by the name of the folds, float32 (k, n_species): each row is scored by the classifier that was
-    #: fitted without its fold, with -inf for species that this did not see.
-    held_out_scores: Mapping[str, np.ndarray]
+    #: float32 (k, n_species): each row is scored by the classifier that was fitted
+    #: without its fold, with -inf for species that this did not see.
+    held_out_scores: Folds[np.ndarray]
     #: What further rows are learned with later; None where there is no need of it.
     statistics: RowStatistics | None = None
-    #: The mean scores of the rows that it was fitted to: of wrong species, and of the right one.
+    #: The mean scores of the rows that it was fitted to: of wrong species, and of the
+    #: right one.
     targets: tuple[float, float] = (-1.0, 1.0)
 
     def make_scorer(self, domain: int = 0) -> LinearScorer | EstimatorScorer:
@@ -44,7 +57,7 @@ def cross_fit(
     rows: TrainingRows,
     labels: np.ndarray,
     weights: np.ndarray,
-    folds: Mapping[str, Sequence[tuple[np.ndarray, np.ndarray]]],
+    folds: Folds[Sequence[Fold]],
     scored: np.ndarray,
     settings: ClassifierSettings,
     *,
@@ -52,38 +65,64 @@ def cross_fit(
 ) -> FittedExpert:
     """Fit a classifier to all rows, and score rows by classifiers that were fitted without the row's fold.
 
-    Each fit computes means and all else from its own rows: held-out ones teach it nothing.
+    Each fit computes means and all else from its own rows: held-out ones teach it
+    nothing.
 
-    Labels, int (n,), are species from 0, each of them present among the rows of weight above 0. The weights, float
-    (n,), are those of the fit to all rows; 0 for rows that are left out of everything. `folds` divide the rows in
-    several ways, by name: each fold is given by its rows, int (m,), and by the weights of the fit without them, float
-    (n,); there is none if all rows are of one plant. The rows to score are `scored`, int (k,).
+    Parameters
+    ----------
+    rows : TrainingRows
+    labels : ndarray of int, (n,)
+        Species from 0, each of them present among the rows of weight above 0.
+    weights : ndarray of float, (n,)
+        Those of the fit to all rows; 0 for rows that are left out of everything.
+    folds : Folds
+        The rows, divided in several ways; there is no fold if all rows are of one
+        plant.
+    scored : ndarray of int, (k,)
+        The rows to score.
+    settings : ClassifierSettings
+    keep_statistics : bool
+        Summarise the rows of a linear classifier, to learn further ones
+        (`leafid.learning.row_statistics.update_ridge`).
 
-    With `keep_statistics`, the rows of a linear classifier are summarised, to learn further ones
-    (`leafid.learning.row_statistics.update_ridge`). A `LeafidError` is raised when a ridge is regularised too little.
+    Raises
+    ------
+    LeafidError
+        When a ridge is regularised too little.
     """
     fit = _fit(rows, weights, labels, settings)
     classifier = fit.classifier
-    shape = len(scored), int(labels.max()) + 1
-    held_out_scores = {name: np.full(shape, -np.inf, np.float32) for name in folds}
-    for name, parts in folds.items():
-        for fold, weights_without in parts:
-            positions = np.flatnonzero(np.isin(scored, fold))
-            if not len(positions) or not weights_without.any():
-                continue
-            fit_without = _fit(rows, weights_without, labels, settings)
-            classes = np.unique(labels[fit_without.indices])
-            held_out_scores[name][np.ix_(positions, classes)] = fit_without.score(
-                scored[positions]
-            )[:, classes]
+    held_out_scores = folds.map(
+        lambda parts: _score_held_out(rows, labels, parts, scored, settings)
+    )
     if not keep_statistics or isinstance(classifier, bytes):
         return FittedExpert(fit.transform, classifier, held_out_scores)
-    targets = (
-        _find_targets(fit, labels) if isinstance(fit, EstimatorFit) else (-1.0, 1.0)
-    )
+    targets = (-1.0, 1.0)
+    if isinstance(fit, EstimatorFit):
+        targets = _find_targets(fit, labels)
     return FittedExpert(
         fit.transform, classifier, held_out_scores, fit.summarise(), targets
     )
+
+
+def _score_held_out(
+    rows: TrainingRows,
+    labels: np.ndarray,
+    folds: Sequence[Fold],
+    scored: np.ndarray,
+    settings: ClassifierSettings,
+) -> np.ndarray:
+    """Score rows by classifiers that were fitted without the row's fold, as in `FittedExpert`."""
+    scores = np.full((len(scored), int(labels.max()) + 1), -np.inf, np.float32)
+    for fold in folds:
+        positions = np.flatnonzero(np.isin(scored, fold.rows))
+        if not len(positions) or not fold.weights.any():
+            continue
+        fit = _fit(rows, fold.weights, labels, settings)
+        classes = np.unique(labels[fit.indices])
+        of_fold = fit.score(scored[positions])
+        scores[np.ix_(positions, classes)] = of_fold[:, classes]
+    return scores
 
 
 def _fit(
@@ -92,7 +131,9 @@ def _fit(
     labels: np.ndarray,
     settings: ClassifierSettings,
 ) -> DualRidge | PrimalRidge | EstimatorFit:
-    if settings.classifier != "ridge":
+    # Of a single species nothing is to be learned: a ridge gives it a constant score.
+    has_several = np.ptp(labels[weights > 0]) > 0
+    if settings.classifier != "ridge" and has_several:
         estimator = make_estimator(settings.classifier, settings.classifier_options)
         return EstimatorFit(rows, weights, labels, estimator)
     n_rows, n_columns = rows.shape
@@ -100,14 +141,16 @@ def _fit(
     try:
         return ridge(rows, weights, labels, settings.regularisation)
     except np.linalg.LinAlgError as error:
-        penalty, n_pictures = settings.regularisation, np.count_nonzero(weights)
+        penalty = settings.regularisation
+        n_pictures = np.count_nonzero(weights)
         raise LeafidError(
             f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} pictures; use a larger one"
         ) from error
 
 
 def _find_targets(fit: EstimatorFit, labels: np.ndarray) -> tuple[float, float]:
-    scores, weights = fit.score(fit.indices), fit.weights / fit.weights.sum()
+    scores = fit.score(fit.indices)
+    weights = fit.weights / fit.weights.sum()
     is_right = labels[fit.indices, None] == np.arange(scores.shape[1])
     right = weights @ np.where(is_right, scores, 0).sum(axis=1)
     wrong = (

@@ -1,7 +1,8 @@
 """Fitted estimators of scikit-learn as bytes, by skops, which executes nothing that is in them.
 
-Compiled code of scikit-learn trusts the arrays of an estimator, and wrong ones can make it write to memory that isn't
-its own: load only bytes whose author the user trusts (`leafid.permissions`).
+Compiled code of scikit-learn trusts the arrays of an estimator, and wrong ones can make
+it write to memory that isn't its own: load only bytes whose author the user trusts
+(`leafid.permissions`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _log = logging.getLogger(__name__)
 def dump(estimator: Any) -> bytes:
     """Turn a fitted estimator into bytes.
 
-    A `LeafidError` is raised when it has parts that `load` would refuse, or skops is not installed.
+    A `LeafidError` is raised when it has parts that `load` would refuse, or skops is
+    not installed.
     """
     skops = _import_skops()
     try:
@@ -47,8 +49,9 @@ def dump(estimator: Any) -> bytes:
 def load(data: bytes) -> Any:
     """Make the estimator of `dump` again, without executing anything that is in the bytes.
 
-    A `ValueError` is raised when they hold no classifier, or one with other types than those of scikit-learn and NumPy,
-    or of a version of scikit-learn that this one can't read; a `LeafidError` is raised when skops is not installed.
+    A `ValueError` is raised when they hold no classifier, or one with other types than
+    those of scikit-learn and NumPy, or of a version of scikit-learn that this one can't
+    read; a `LeafidError` is raised when skops is not installed.
     """
     skops = _import_skops()
     try:

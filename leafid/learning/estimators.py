@@ -1,6 +1,7 @@
 """Classifiers of scikit-learn by their names: checked, fitted to weighted rows, and asked for scores on a log scale.
 
-Importing scikit-learn takes longer than identifying a picture: import this module only where one of them is used.
+Importing scikit-learn takes longer than identifying a picture: import this module only
+where one of them is used.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from typing import Any
 import msgspec
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.discovery import all_estimators
@@ -29,18 +29,21 @@ from leafid.errors import LeafidError
 
 #: Entry points of this group name classes of classifiers that other packages have.
 ENTRY_POINT_GROUP = "leafid_classifiers"
-# A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out log-loss of neighbours and forests is
-# higher.
+# A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out
+# log-loss of neighbours and forests is higher.
 _MIN_PROBABILITY = 1e-3
 _STEPS = 'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", { C = 10 }]]'
 _log = logging.getLogger(__name__)
 
 
 def check_estimator(name: str, options: Mapping[str, Any]) -> None:
-    """Check that a name and its parameters make a classifier whose scores can be used; raise a `ValueError` otherwise.
+    """Check that a name and its parameters make a classifier whose scores can be used.
 
-    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the group
-    ``leafid_classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    Raise a `ValueError` otherwise.
+
+    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an
+    entry point of the group ``leafid_classifiers``. The steps of
+    ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
     """
     estimator = make_estimator(name, options)
     if not is_classifier(estimator):
@@ -62,14 +65,11 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
         raise ValueError(
             f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
         )
-    parameters: dict[str, Any] = (
-        {"random_state": 0} if "random_state" in allowed else {}
-    )
+    # A tree of neighbours can't be stored; with more than 15 columns none is made.
+    defaults: dict[str, Any] = {"random_state": 0}
     if "leaf_size" in allowed:
-        parameters["algorithm"] = (
-            "brute"  # as for rows of more than 15 columns; a tree of neighbours can't be stored
-        )
-    parameters |= options
+        defaults["algorithm"] = "brute"
+    parameters = {k: v for k, v in defaults.items() if k in allowed} | dict(options)
     if issubclass(class_, Pipeline):
         parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
@@ -92,15 +92,17 @@ def fit_estimator(
 ) -> Any:
     """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
 
-    `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
-    or ignores them with a warning. Of a single species nothing is to be learned: a `DummyClassifier` is fitted. A
-    `LeafidError` is raised when scikit-learn can't fit it.
+    `labels`, int (n,), are from 0, each of them present. A classifier that takes no
+    weights gets its priors from them, or ignores them with a warning. A `LeafidError`
+    is raised when scikit-learn can't fit it.
     """
-    kept, estimator = weights > 0, clone(estimator)
-    rows, labels, weights = rows[kept], labels[kept], weights[kept]
-    if labels.max() == 0:
-        return DummyClassifier().fit(rows, labels)
-    last, parameter = estimator, "sample_weight"
+    kept = weights > 0
+    estimator = clone(estimator)
+    rows = rows[kept]
+    labels = labels[kept]
+    weights = weights[kept]
+    last = estimator
+    parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
         parameter = f"{step}__{parameter}"
@@ -113,7 +115,8 @@ def fit_estimator(
         _warn_of_ignored_weights(type(last).__name__)
     try:
         with warnings.catch_warnings():
-            # Held-out scores judge a solver that stopped before it converged like any other.
+            # Held-out scores judge a solver that stopped before it converged like any
+            # other.
             warnings.simplefilter("ignore")
             return estimator.fit(rows, labels, **fit_parameters)
     except (ValueError, np.linalg.LinAlgError) as error:
@@ -126,13 +129,15 @@ def fit_estimator(
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
     """Score every species for rows (n, d): float32 (n, n_species), logarithms up to a factor and a constant.
 
-    They are margins or log odds where the estimator gives them, and else logarithms of its probabilities. The votes of
-    neighbours and trees are often 0: a probability counts as `_MIN_PROBABILITY` at least.
+    They are margins or log odds where the estimator gives them, and else logarithms of
+    its probabilities. The votes of neighbours and trees are often 0: a probability
+    counts as `_MIN_PROBABILITY` at least.
     """
     try:
         if hasattr(estimator, "decision_function"):
             scores = estimator.decision_function(rows)
-            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+            if scores.ndim == 1:
+                scores = np.column_stack([-scores, scores])
         else:
             scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
     except ValueError as error:  # of what was fitted to too few rows
@@ -147,33 +152,26 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def is_linear(estimator: Any) -> bool:
-    """Whether the scores of a fitted estimator are a linear function of rows, which `to_linear` gives."""
-    return (
-        isinstance(estimator, LinearClassifierMixin)
-        or len(getattr(estimator, "classes_", "ab")) == 1
-    )
+    """Whether the scores of an estimator are a linear function of rows, which `to_linear` gives once it is fitted."""
+    return isinstance(estimator, LinearClassifierMixin)
 
 
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
     """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
-    if len(estimator.classes_) == 1:
-        return np.zeros((estimator.n_features_in_, 1), np.float32), np.zeros(
-            1, np.float32
-        )
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
-    if (
-        len(coefficients) == 1
-    ):  # scikit-learn keeps one row for two classes: that of the second
-        coefficients, intercepts = (
-            np.vstack([-coefficients, coefficients]),
-            np.append(-intercepts, intercepts),
-        )
+    if len(coefficients) == 1:
+        # Of two classes, scikit-learn keeps the row of the second.
+        coefficients = np.vstack([-coefficients, coefficients])
+        intercepts = np.append(-intercepts, intercepts)
     return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
 
 
 def _find_class(name: str) -> type:
-    """Find the class that a name means; only modules of scikit-learn and entry points are imported."""
+    """Find the class that a name means.
+
+    Only modules of scikit-learn and entry points are imported.
+    """
     module, _, class_name = name.rpartition(".")
     class_ = None
     with suppress(ImportError, SystemExit):

@@ -11,23 +11,27 @@ from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.rows import TrainingRows, iterate_batches
 from leafid.learning.weighted_rows import WeightedRows
 
-# Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
+# Ratio of the trace of a matrix to the penalty above which single precision would lose
+# the penalty.
 _MAX_SINGLE_RATIO = 1e5
 
 
 class DualRidge(WeightedRows):
     """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
 
-    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ the penalty, and Y the targets
-    less their weighted mean, the dual coefficients are (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S
-    those divided by their sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's identity.
+    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ
+    the penalty, and Y the targets less their weighted mean, the dual coefficients are
+    (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S those divided by their
+    sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's
+    identity.
 
-    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0. A `LinAlgError` is raised when
-    the penalty is too weak.
+    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0.
+    A `LinAlgError` is raised when the penalty is too weak.
 
     References
     ----------
-    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in
+       dual variables", ICML 1998
     """
 
     def __init__(
@@ -40,14 +44,17 @@ class DualRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         self._intercepts = self.weights @ targets / self.weights.sum()
-        indicators, shares, kernel = self.indicators, self.shares, self.read_kernel()
+        indicators = self.indicators
+        shares = self.shares
+        kernel = self.read_kernel()
         with_means = kernel @ shares
         low_rank = np.hstack([indicators, with_means])
         solved = self._solve(
             kernel, np.hstack([targets - self._intercepts, low_rank]), penalty
         )
         dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
-        nothing, one = np.zeros((shares.shape[1],) * 2), np.eye(shares.shape[1])
+        nothing = np.zeros((shares.shape[1],) * 2)
+        one = np.eye(shares.shape[1])
         # The inverse of [[S'KS, -1], [-1, 0]].
         core = (
             np.block([[nothing, -one], [-one, -(shares.T @ with_means)]])
@@ -89,8 +96,9 @@ class DualRidge(WeightedRows):
 class PrimalRidge(WeightedRows):
     """Ridge regression by the products of columns, where these are fewer than half the rows.
 
-    With X the centred rows, W the weights, λ the penalty, and Y the targets less their weighted mean, the coefficients
-    are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are. The parameters are the same.
+    With X the centred rows, W the weights, λ the penalty, and Y the targets less their
+    weighted mean, the coefficients are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are.
+    The parameters are the same.
     """
 
     def __init__(
@@ -103,16 +111,12 @@ class PrimalRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         intercepts = self.weights @ targets / self.weights.sum()
-        n_columns = rows.shape[1]
-        gram, moments = (
-            penalty * np.eye(n_columns),
-            np.zeros((n_columns, len(intercepts))),
-        )
-        for part in iterate_batches(len(self.indices), n_columns):
-            values = self.read_centred(self.indices[part]).astype(np.float64)
-            weighted = values.T * self.weights[part]
-            gram += weighted @ values
-            moments += weighted @ (targets[part] - intercepts)
+        gram = self.compute_gram()
+        gram[np.diag_indices_from(gram)] += penalty
+        weighted = self.weights[:, None] * (targets - intercepts)
+        moments = np.zeros((len(gram), len(intercepts)))
+        for part in iterate_batches(len(self.indices), len(gram)):
+            moments += self.read_centred(self.indices[part]).T @ weighted[part]
         coefficients = solve(
             gram, moments, assume_a="pos", overwrite_a=True, check_finite=False
         )
@@ -134,8 +138,9 @@ class PrimalRidge(WeightedRows):
 class EstimatorFit(WeightedRows):
     """A classifier of scikit-learn, of weighted rows.
 
-    A copy of the estimator is fitted; one that is linear to compressed rows, from which it learns the same in less
-    time. Labels, int (n,), are species from 0; one without a row has coefficients and scores of 0.
+    A copy of the estimator is fitted; one that is linear to compressed rows, from which
+    it learns the same in less time. Labels, int (n,), are species from 0; one without a
+    row has coefficients and scores of 0.
     """
 
     def __init__(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Penalty of the squared weights: they stay finite where every held-out picture is identified correctly.
+# Penalty of the squared weights: they stay finite where every held-out picture is
+# identified correctly.
 _PENALTY = 1e-4
 # Range of an expert's scores below which they don't distinguish species.
 _MIN_RANGE = 1e-9
@@ -15,25 +16,50 @@ _MIN_RANGE = 1e-9
 def fuse(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """Turn the experts' scores into probabilities, float64 (n, n_species); rows sum to 1.
+    """Turn the experts' scores into probabilities, float64 (n, n_species).
 
-    An expert's scores times its weight and its trust in the picture are, up to a constant, logarithms of a posterior;
-    the posteriors of all experts are multiplied. For each expert there are scores, float (n, n_species), -inf for an
-    impossible species, trust, float (n,), from 0 to 1, and a weight of 0 or more. A row without any possible species is
-    uniform.
+    Rows sum to 1.
+
+    An expert's scores times its weight and its trust in the picture are, up to a
+    constant, logarithms of a posterior; the posteriors of all experts are multiplied. A
+    row without any possible species is uniform.
+
+    Parameters
+    ----------
+    scores : sequence of ndarray of float, (n, n_species)
+        Those of each expert, -inf for a species that is impossible to all of them.
+    trust : sequence of ndarray of float, (n,)
+        That of each expert, from 0 to 1.
+    weights : ndarray of float, (n_experts,)
+        0 or more.
     """
-    total = np.zeros(scores[0].shape)
-    for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
-        # -inf stays even with a weight of 0.
-        finite = (
-            np.where(np.isfinite(expert_scores), expert_scores, 0)
-            * (weight * expert_trust)[:, None]
-        )
-        total += np.where(np.isfinite(expert_scores), finite, -np.inf)
+    total = sum_scores(scores, trust, weights)
     total[~np.isfinite(total).any(axis=1)] = 0
-    total -= total.max(axis=1, keepdims=True)
-    np.exp(total, out=total)
-    return total / total.sum(axis=1, keepdims=True)
+    return normalise(total)
+
+
+def sum_scores(
+    scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
+) -> np.ndarray:
+    """Sum the weighted scores that `fuse` turns into probabilities.
+
+    The sums are float64 (n, n_species), -inf for impossible species.
+    """
+    possible = np.isfinite(scores[0])
+    total = np.zeros(possible.shape)
+    for of_expert, trusted, weight in zip(scores, trust, weights, strict=True):
+        total += np.where(possible, of_expert, 0) * (weight * trusted)[:, None]
+    # An impossible species stays so with a weight of 0.
+    return np.where(possible, total, -np.inf)
+
+
+def normalise(logarithms: np.ndarray) -> np.ndarray:
+    """Turn logarithms up to a constant, (n, n_species), into probabilities.
+
+    Rows sum to 1.
+    """
+    odds = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def fit_fusion_weights(
@@ -44,13 +70,22 @@ def fit_fusion_weights(
 ) -> np.ndarray:
     """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
 
-    Scores and trust are those of `fuse`, of pictures whose plants the experts were not trained on; `labels`, int (n,),
-    are their species, of finite scores, and `importance`, float (n,), sample weights. This calibrates as well: the
-    weight of a single expert is the inverse temperature of its scores.
+    This calibrates as well: the weight of a single expert is the inverse temperature of
+    its scores.
+
+    Parameters
+    ----------
+    scores, trust : sequence of ndarray
+        Those of `fuse`, of pictures whose plants the experts were not trained on.
+    labels : ndarray of int, (n,)
+        Their species, of finite scores.
+    importance : ndarray of float, (n,)
+        Sample weights.
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks", ICML 2017, section 4
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural
+       networks", ICML 2017, section 4
     """
     from scipy.optimize import minimize
 
@@ -59,32 +94,26 @@ def fit_fusion_weights(
         return np.ones(n_experts)
     importance = importance / importance.sum()
     rows = np.arange(len(labels))
-    trusted = [
-        np.where(np.isfinite(s), s, 0) * t[:, None]
-        for s, t in zip(scores, trust, strict=True)
-    ]
-    # Weights are optimised in units of the scores' standard deviations, so that all are equally easy to change.
-    units = np.array(
-        [
-            float(values.std()) if np.ptp(values) > _MIN_RANGE else 1.0
-            for values in trusted
-        ]
-    )
+    units = np.ones(n_experts)
+    trusted = []
+    for index in range(n_experts):
+        finite = np.where(np.isfinite(scores[index]), scores[index], 0)
+        trusted.append(finite * trust[index][:, None])
+        # Weights are optimised in units of the scores' standard deviations, so that all
+        # are equally easy to change.
+        if np.ptp(trusted[index]) > _MIN_RANGE:
+            units[index] = trusted[index].std()
 
     def compute_loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         posterior = fuse(scores, trust, scaled / units)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
-        gradient = [
-            (
-                importance * ((posterior * values).sum(axis=1) - values[rows, labels])
-            ).sum()
-            / unit
-            for values, unit in zip(trusted, units, strict=True)
+        excess = [
+            (posterior * values).sum(axis=1) - values[rows, labels]
+            for values in trusted
         ]
-        return (
-            float(-(importance * log_likelihood).sum() + _PENALTY * (scaled**2).sum()),
-            np.array(gradient) + 2 * _PENALTY * scaled,
-        )
+        gradient = np.array(excess) @ importance / units
+        loss = _PENALTY * (scaled**2).sum() - importance @ log_likelihood
+        return float(loss), gradient + 2 * _PENALTY * scaled
 
     solution = minimize(
         compute_loss,

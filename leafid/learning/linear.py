@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-#: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
+#: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and
+#: intercepts, float (n_species,).
 LinearClassifier = tuple[np.ndarray, np.ndarray]
 
 
@@ -18,13 +19,14 @@ def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
 def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
     """Map vectors (n, d) of 0 or more so that inner products, of float32 (n, 3 d), approximate Σ 2xy / (x + y).
 
-    The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5)` to the bit.
-    Importing that takes twice the CPU time of everything else that identifying a picture imports.
+    The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2,
+    sample_interval=0.5)` to the bit. Importing that takes twice the CPU time of
+    everything else that identifying a picture imports.
 
     References
     ----------
-    .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature maps", IEEE TPAMI 34(3), 2012,
-       section 4, doi:10.1109/TPAMI.2011.153
+    .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature
+       maps", IEEE TPAMI 34(3), 2012, section 4, doi:10.1109/TPAMI.2011.153
 
     Examples
     --------
@@ -52,8 +54,9 @@ def weigh_pictures(
 ) -> np.ndarray:
     """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
 
-    The balances are the exponents without their sign. With a species balance above 1, rare species count more in total
-    than common ones: the pictures to identify differ more from the few that were trained on.
+    A balance is minus the exponent. With a species balance above 1, a rare species
+    counts more in total than a common one: pictures to identify differ more from the
+    few that there are of it.
     """
     weights = np.ones(len(labels))
     for groups, balance in (

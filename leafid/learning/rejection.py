@@ -1,58 +1,89 @@
-"""Decides whether a picture shows a leaf at all, and whether a leaf is of a species that an identifier knows.
+"""Decides whether a picture shows a leaf, and whether it is of a known species.
 
-Species probabilities add up to 1 whatever a picture shows. Two logistic regressions tell more. One separates the
-feature vectors of leaves from those of pictures without a leaf. The other knows how the experts' scores look for a leaf
-of a known species, where one score stands out in each expert and the experts agree, and for a leaf of a species that
-was held out of training. The probability of a leaf holds where most pictures show one, that of a known species where
-leaves of known and of unknown ones are equally frequent.
+Species probabilities add up to 1 whatever a picture shows. Two further probabilities
+are learned: that it shows a leaf (`leafness`), and that a leaf is of a known species
+(`knownness`). Pictures are rejected by both together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
 
+import msgspec
 import numpy as np
 
-#: Numbers of values that `compute_evidence` gives for the fused answer, for each expert, and for all together.
-_N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
+from leafid.learning.fusion import fuse
+from leafid.learning.knownness import (
+    HeldOutLeaves,
+    Knownness,
+    fit_knownness,
+    predict_knownness,
+)
+from leafid.learning.leafness import fit_leafness, predict_leafness
+from leafid.learning.logistic import (
+    Examples,
+    apply_logistic,
+    balance,
+    fit_logistic,
+    take_logits,
+)
+
 #: Share of the leaves of known species that may be rejected by default.
 REJECTED_SHARE = 0.05
-# Below the first probability of a leaf, a picture surely shows none; below the second it can't be judged, and its score
-# is multiplied by the third.
-_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.16, 0.9, 0.01
-# The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
-_FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
+#: Maximum number of quantiles of held-out leaves that are kept for the operating point.
+MAX_QUANTILES = 1001
+# Below this probability of a leaf, a picture surely shows none.
+_NO_LEAF = 0.16
+# Below this probability of a leaf, a picture can't be judged.
+_MIN_LEAF = 0.9
+# Factor of the score of a picture that can't be judged.
+_NO_LEAF_FACTOR = 0.01
+# The smallest probability, and complement of one, that is calibrated.
+_CALIBRATION_FLOOR = 1e-15
+# The same where the calibration is fitted.
+_FITTING_FLOOR = 1e-6
+_CALIBRATION_PENALTY = 1.0
+# Weight of a plant's share in the operating points; the remaining weight is that of its
+# pictures.
+_PLANT_SHARE = 2 / 3
+# The names of fields in model files.
+_STORED_NAMES = {
+    "leaf_coefficients": "leaf",
+    "known_coefficients": "known",
+    "calibration": "answer",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Rejection:
-    """Two logistic regressions, and the operating points of both together."""
+class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
+    """What gives both probabilities, and the operating points of both together."""
 
-    #: float32 (n_columns + 1,): coefficients on the vectors of all experts, in the recipe's order, for the probability
-    #: of a leaf; the intercept last.
-    leaf: np.ndarray
-    #: float32 (n_evidence + 1,): those on `compute_evidence`, for the probability that a leaf is of a known species.
-    known: np.ndarray
-    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new,
-    #: ascending.
+    #: float32 (n_columns + 1,): for `predict_leafness`, on the vectors of all experts,
+    #: in the recipe's order.
+    leaf_coefficients: np.ndarray
+    #: float32 (n_evidence + 1,): for `predict_knownness`.
+    known_coefficients: np.ndarray
+    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known
+    #: species whose plants are new, ascending.
     quantiles: np.ndarray
-    #: float32 (2,): slope and offset of `apply_calibration`, for the probability that the first species is right: that
-    #: of a leaf, times that of a known species, times that of the species.
-    answer: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0], np.float32))
+    #: float32 (2,): slope and offset of `apply_calibration`, for the probability that
+    #: the first species is right: the product of the probabilities of a leaf, of a
+    #: known species, and of the species.
+    calibration: np.ndarray = msgspec.field(
+        default_factory=lambda: np.array([1.0, 0.0], np.float32)
+    )
 
     def assess(
         self, vectors: np.ndarray, evidence: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
 
-        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence` is that of `compute_evidence`.
+        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
+        is that of `compute_evidence`.
         """
-        leaf, known = (
-            _compute_logits(vectors, self.leaf),
-            _compute_logits(evidence, self.known),
+        return (
+            predict_leafness(vectors, self.leaf_coefficients),
+            predict_knownness(evidence, self.known_coefficients),
         )
-        return apply_logistic(leaf), apply_logistic(known)
 
     def judge(
         self,
@@ -62,9 +93,10 @@ class Rejection:
     ) -> np.ndarray:
         """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
 
-        It is "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
-        "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are not
-        counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
+        It is "species" for a picture whose species is named, or why it is rejected:
+        "no-leaf" surely shows none, "unclear" hardly looks like a leaf, "unknown" is
+        probably a leaf of an unknown species. The first two are not counted in the
+        share, but with a share of 0 only what has a probability of 0 is rejected.
         """
         is_named = (leaf >= _MIN_LEAF) & (
             acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
@@ -75,10 +107,16 @@ class Rejection:
         return np.select(conditions, ["species", "no-leaf", "unclear"], "unknown")
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
+        """Give the value of `acceptance_score` below which pictures are rejected.
 
-        `rejected_share` of the leaves of known species may be rejected; a `ValueError` is raised if it is not from 0
-        to 1.
+        Infinity to reject all.
+
+        `rejected_share` of the leaves of known species may be rejected.
+
+        Raises
+        ------
+        ValueError
+            If the share is not from 0 to 1.
         """
         if not 0 <= rejected_share <= 1:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")
@@ -94,88 +132,113 @@ class Rejection:
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
-    It is the product of both. Pictures that hardly look like leaves have lower scores than all others: many of them are
-    as sure a species as a leaf to the experts.
+    It is the product of both. Pictures that hardly look like leaves have lower scores
+    than all others: many of them are as sure a species as a leaf to the experts.
     """
     return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 
 
-def count_evidence(n_experts: int) -> int:
-    """Count the values that `compute_evidence` gives for a picture."""
-    return _N_FUSED + _N_PER_EXPERT * n_experts + _N_COMMON
-
-
-def compute_evidence(
-    scores: Sequence[np.ndarray],
-    trust: Sequence[np.ndarray],
-    weights: np.ndarray,
-    confidence: np.ndarray,
-) -> np.ndarray:
-    """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
-
-    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two species at least; `confidence`, float
-    (n,), is that of the segmentation.
-
-    The values are, of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and
-    margin of the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused
-    answer's species, above the mean and relative to its best; the standard deviation. Then the number of experts that
-    agree with the fused answer, and the confidence.
-    """
-    possible = np.isfinite(scores[0])
-    finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]
-    total = sum(
-        values * (weight * trusted)[:, None]
-        for values, trusted, weight in zip(finite, trust, weights, strict=True)
-    )
-    total = np.where(possible, total, -np.inf)
-    best = total.argmax(axis=1)
-    rows = np.arange(len(best))
-    ranked = -np.partition(-total, 1, axis=1)
-    probabilities = np.exp(total - ranked[:, :1])
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
-    highest = probabilities[rows, best]
-    logarithms = np.log(np.maximum(probabilities, 1e-300))
-    evidence = [
-        np.log(np.maximum(highest, _FLOOR)),
-        np.log(np.maximum(1 - highest, _FLOOR)),
-        -(probabilities * logarithms).sum(axis=1),
-        ranked[:, 0] - ranked[:, 1],
-    ]
-    counts = possible.sum(axis=1)
-    agreement = np.zeros(len(best))
-    for values in finite:
-        mean = values.sum(axis=1) / counts
-        deviation = np.sqrt(
-            (np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts
-        )
-        masked = np.where(possible, values, -np.inf)
-        first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
-        chosen = masked[rows, best]
-        evidence += [
-            first - mean,
-            first - second,
-            chosen - mean,
-            chosen - first,
-            deviation,
-        ]
-        agreement += masked.argmax(axis=1) == best
-    return np.column_stack([*evidence, agreement, confidence])
-
-
 def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
-    """Correct a probability: the logit of the result is its own logit times the slope, plus the offset."""
+    """Correct a probability: its logit is multiplied by the slope, plus the offset."""
     slope, offset = calibration
-    inside = np.clip(probability, _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
-    return float(apply_logistic(slope * np.log(inside / (1 - inside)) + offset))
+    logit = take_logits(np.array(probability), _CALIBRATION_FLOOR)
+    return float(apply_logistic(slope * logit + offset))
 
 
-def apply_logistic(logits: np.ndarray) -> np.ndarray:
-    """Turn logits into probabilities."""
-    return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
+def fit_rejection(
+    leaves: HeldOutLeaves, examples: Examples, weights: np.ndarray
+) -> Rejection:
+    """Learn both probabilities, and calibrate their product with the first species'.
 
-
-def _compute_logits(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
-    return np.array(
-        [row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows]
+    Parameters
+    ----------
+    leaves : HeldOutLeaves
+        One of them at least is of a species of which another plant was seen.
+    examples : Examples
+        The vectors of the same leaves, then those of pictures without a leaf.
+    weights : ndarray of float, (n_experts,)
+        The weights of the fusion.
+    """
+    leaf_coefficients, probabilities = fit_leafness(examples)
+    p_leaf = probabilities[: len(leaves.labels)]
+    knownness = fit_knownness(leaves, weights)
+    calibration = _fit_calibration(leaves, p_leaf, knownness, weights)
+    # Without the gain, fewer leaves than asked for would be rejected.
+    odds = np.exp(-knownness.gain)
+    p_known = knownness.known / (knownness.known + (1 - knownness.known) * odds)
+    is_typical = _find_typical(leaves)
+    return Rejection(
+        leaf_coefficients,
+        knownness.coefficients,
+        compute_quantiles(
+            acceptance_score(p_leaf, p_known)[is_typical], leaves.weights[is_typical]
+        ),
+        calibration.astype(np.float32),
     )
+
+
+def compute_quantiles(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute the quantiles of `Rejection` from the scores of leaves, float (n,).
+
+    The weights, float (n,), are those with which every plant counts the same.
+    The pictures of a plant are rejected together: if pictures counted the same, a few
+    plants with many would set the operating points; if plants did, a few with a single
+    picture. In between, neither share is far off.
+    """
+    order = np.argsort(scores)
+    by_plant = weights[order]
+    shares = _PLANT_SHARE * by_plant / by_plant.sum() + (1 - _PLANT_SHARE) / len(order)
+    steps = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
+    return np.interp(steps, np.cumsum(shares) - shares / 2, scores[order])
+
+
+def _fit_calibration(
+    leaves: HeldOutLeaves,
+    p_leaf: np.ndarray,
+    knownness: Knownness,
+    weights: np.ndarray,
+) -> np.ndarray:
+    """Fit slope and offset of `apply_calibration` on known and unknown species.
+
+    What is calibrated is to hold for poor pictures: it is learned from jittered ones,
+    if there are any.
+    """
+    is_used = np.ones(len(p_leaf), bool)
+    if leaves.is_jittered.any():
+        is_used = leaves.is_jittered
+    known = fuse(leaves.scores.without_plant, leaves.trust, weights)
+    unknown = fuse(leaves.scores.without_species, leaves.trust, weights)
+    is_right = known.argmax(axis=1) == leaves.labels
+    known_weights = leaves.weights * leaves.sees_species.without_plant * is_used
+    if not is_right[known_weights > 0].any():
+        return np.array([1.0, 0.0])
+    products = np.concatenate(
+        [
+            p_leaf * knownness.known * known.max(axis=1),
+            p_leaf * knownness.unknown * unknown.max(axis=1),
+        ]
+    )
+    is_of_known = np.repeat([True, False], len(is_right))
+    example_weights = np.append(known_weights, leaves.weights * is_used)
+    return fit_logistic(
+        take_logits(products, _FITTING_FLOOR)[:, None],
+        np.append(is_right, np.zeros(len(is_right), bool)),
+        balance(example_weights, is_of_known),
+        _CALIBRATION_PENALTY,
+    )
+
+
+def _find_typical(leaves: HeldOutLeaves) -> np.ndarray:
+    """Find the leaves that operating points are computed from, bool (n,).
+
+    A classifier that has seen no other plant photographed in the same way says little
+    of one that will have seen some. Where no species has two plants, these are all
+    leaves of known species.
+    """
+    is_known = leaves.sees_species.without_plant & (leaves.weights > 0)
+    plants = set(zip(leaves.labels.tolist(), leaves.plants.tolist(), strict=True))
+    n_plants = Counter(label for label, _ in plants)
+    has_another = np.array([n_plants[label] > 1 for label in leaves.labels.tolist()])
+    if (is_known & has_another).any():
+        return is_known & has_another
+    return is_known

@@ -16,10 +16,12 @@ N_COMPONENTS = 24
 class RowStatistics:
     """Weighted statistics of an expert's training rows, as the classifier sees them.
 
-    The sum of the products of centred columns, X'WX, is approximated by C C' + diag(remainder).
+    The sum of the products of centred columns, X'WX, is approximated by C C' +
+    diag(remainder).
     """
 
-    #: float32 (n_columns, k): C, the leading principal components, each as long as the root of its eigenvalue.
+    #: float32 (n_columns, k): C, the leading principal components, each as long as the
+    #: root of its eigenvalue.
     components: np.ndarray
     #: float32 (n_columns,): the part of the diagonal that the components leave.
     remainder: np.ndarray
@@ -60,7 +62,10 @@ def make_statistics(
     weight: float,
     transform: RowTransform,
 ) -> RowStatistics:
-    """Make statistics of arrays in double precision; remainders below 0, which are rounding errors, become 0."""
+    """Make statistics of arrays in double precision.
+
+    Remainders below 0, which are rounding errors, become 0.
+    """
     components, remainder, mean = (
         a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean)
     )
@@ -76,21 +81,22 @@ def update_ridge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Change a ridge regression by recursive least squares, so that it has learned further rows without the old ones.
 
-    With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with the weights Ω, the coefficients
-    change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n, n_species) are the residuals of the new rows, and the intercept is
-    a column that is not penalised. The change is exact for exact statistics. A⁻¹ is applied by Woodbury's identity.
+    With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with
+    the weights Ω, the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n,
+    n_species) are the residuals of the new rows, and the intercept is a column that is
+    not penalised. The change is exact for exact statistics. A⁻¹ is applied by
+    Woodbury's identity.
 
-    Returns the changes of coefficients, float64 (n_columns, n_species), and of intercepts, (n_species,).
+    Returns the changes of coefficients, float64 (n_columns, n_species), and of
+    intercepts, (n_species,).
 
     References
     ----------
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
     centred = rows.astype(np.float64) - statistics.mean
-    components, diagonal = (
-        statistics.components.astype(np.float64),
-        statistics.remainder + float(regularisation),
-    )
+    components = statistics.components.astype(np.float64)
+    diagonal = statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
     solved = centred.T / diagonal[:, None]

@@ -20,7 +20,8 @@ from leafid.learning.linear import apply_feature_map
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26
-# How many numbers are read at once. They take 16 MiB, and several times as much when they are mapped.
+# How many numbers are read at once. They take 16 MiB, and several times as much when
+# they are mapped.
 _BATCH_NUMBERS = 2**22
 # The mean of at least this number of rows is about that of all.
 _N_SAMPLED = 256
@@ -33,17 +34,21 @@ _MIN_PIVOT_RATIO = 1e-6
 def make_array(
     n_rows: int, n_columns: int, dtype: type[np.floating], folder: Path | None = None
 ) -> np.ndarray:
-    """Make an array (n_rows, n_columns) of zeros; a large one is mapped to a temporary file.
+    """Make an array (n_rows, n_columns) of zeros.
 
-    The file has no name, so that it disappears with the array. By default it is in the folder of temporary files
-    (``TMPDIR``). A `LeafidError` is raised when the disk is full or the folder is missing.
+    A large one is mapped to a temporary file.
+
+    The file has no name, so that it disappears with the array. By default it is in the
+    folder of temporary files (``TMPDIR``). A `LeafidError` is raised when the disk is
+    full or the folder is missing.
     """
     size = n_rows * n_columns * np.dtype(dtype).itemsize
     if size <= MAX_BYTES_IN_MEMORY:
         return np.zeros((n_rows, n_columns), dtype)
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            # The space is taken now: a disk that is full when a page is written would kill the process.
+            # The space is taken now: a disk that is full when a page is written would
+            # kill the process.
             os.posix_fallocate(file.fileno(), 0, size)
             return np.memmap(file, dtype, "r+", shape=(n_rows, n_columns))
     except OSError as error:
@@ -54,7 +59,10 @@ def make_array(
 
 
 def release_memory(array: np.ndarray) -> None:
-    """Release the memory of an array that is mapped to a file; what is read again comes from the file."""
+    """Release the memory of an array that is mapped to a file.
+
+    What is read again comes from the file.
+    """
     if isinstance(array, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
         array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # NumPy shows its map in no other way
 
@@ -69,19 +77,22 @@ def iterate_batches(n_rows: int, n_columns: int) -> Iterator[slice]:
 class TrainingRows:
     """Training vectors as classifiers see them; only parts are in memory at once.
 
-    A row is its mapped vector less the mean, times the scale. What is learned doesn't depend on the mean, as every
-    classifier centres its own rows, but products are more precise.
+    A row is its mapped vector less the mean, times the scale. Every classifier centres
+    its own rows, so that nothing learned depends on the mean, which only makes products
+    more precise.
     """
 
     #: float (n, d).
     vectors: np.ndarray
-    #: int (n,): domains (acquisition type and augmentation), each of which is centred on a mean of its own.
+    #: int (n,): domains (acquisition type and augmentation), each of which is centred
+    #: on a mean of its own.
     domains: np.ndarray
     #: The feature map of the vectors.
     map: str
     #: Mean of the mapped vectors, float32 (n_columns,).
     mean: np.ndarray
-    #: Factors of the columns, float32 (n_columns,), 0 for constant ones; None where columns are not standardised.
+    #: Factors of the columns, float32 (n_columns,), 0 for constant ones; None where
+    #: columns are not standardised.
     scale: np.ndarray | None
     #: The folder that temporary files are written to.
     folder: Path | None = None
@@ -115,7 +126,8 @@ class TrainingRows:
         kernel = make_array(n_rows, n_rows, np.float32, self.folder)
         # By columns, so that each vector is prepared once.
         for part in iterate_batches(d, n_rows * len(self.mean) // d):
-            # This adds to the upper triangle, which in Fortran's order is the lower one of the transpose.
+            # This adds to the upper triangle, which in Fortran's order is the lower one
+            # of the transpose.
             ssyrk(
                 1.0,
                 self.read(slice(None), part).T,
@@ -131,10 +143,8 @@ class TrainingRows:
 
     def combine(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum rows with coefficients (n, k): float64 (n_columns, k)."""
-        total, factors = (
-            np.zeros((len(self.mean), coefficients.shape[1])),
-            coefficients.astype(np.float32),
-        )
+        total = np.zeros((len(self.mean), coefficients.shape[1]))
+        factors = coefficients.astype(np.float32)
         for part in iterate_batches(*self.shape):
             total += self.read(part).T @ factors[part]
         release_memory(self.vectors)
@@ -144,24 +154,24 @@ class TrainingRows:
     def compressed(self) -> tuple[TrainingRows, np.ndarray | None]:
         """Rows with more columns than rows, rotated into the space that they span.
 
-        This keeps lengths and angles in at most as many columns as there are rows, so that every linear classifier
-        learns the same in a fraction of the time. The second result is the coefficients that combine rows to the axes
-        of that space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
+        This keeps lengths and angles in at most as many columns as there are rows, so
+        that every linear classifier learns the same in a fraction of the time. The
+        second result is the coefficients that combine rows to the axes of that space,
+        float64 (n, k), for `rotate_back`; None where the rows stay as they are.
         """
         n_rows, n_columns = self.shape
         if n_columns <= n_rows:
             return self, None
-        # With pivots, Cholesky's factor is a rotation of the rows, and takes a tenth of the time of eigenvectors.
+        # With pivots, Cholesky's factor is a rotation of the rows, and takes a tenth of
+        # the time of eigenvectors.
         largest = max(float(self.kernel.diagonal().max()), 1e-30)
         factor, order, kept, _ = dpstrf(
             self.kernel.T, _MIN_PIVOT_RATIO * largest, lower=1
         )
         # Equal rows span nothing; one empty column is kept to fit something to.
         kept = max(int(kept), 1)
-        values, combinations = (
-            np.zeros((n_rows, kept), np.float32),
-            np.zeros((n_rows, kept)),
-        )
+        values = np.zeros((n_rows, kept), np.float32)
+        combinations = np.zeros((n_rows, kept))
         values[order - 1] = np.tril(factor)[:, :kept]
         corner = factor[:kept, :kept] + np.diag(
             np.where(factor.diagonal()[:kept] > 0, 0, 1)
@@ -177,11 +187,9 @@ class TrainingRows:
         self, coefficients: np.ndarray, combinations: np.ndarray | None
     ) -> np.ndarray:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
-        return (
-            coefficients
-            if combinations is None
-            else self.combine(combinations @ coefficients)
-        )
+        if combinations is None:
+            return coefficients
+        return self.combine(combinations @ coefficients)
 
 
 def make_rows(
@@ -193,24 +201,29 @@ def make_rows(
 ) -> TrainingRows:
     """Make the training rows of vectors (n, d).
 
-    With `standardise`, every column is divided by its standard deviation, for measures in different units, and by the
-    root of the number of columns. By default all rows are of one domain.
+    With `standardise`, every column is divided by its standard deviation, for measures
+    in different units, and by the root of the number of columns. By default all rows
+    are of one domain.
     """
     # Where columns are not scaled, an approximate mean is enough.
     sample = vectors if standardise else vectors[:: max(1, len(vectors) // _N_SAMPLED)]
     n_rows = len(sample)
     first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
-    # Values are taken relative to the first row, so that a constant column is exactly 0.
-    sums, squares = np.zeros(len(first)), np.zeros(len(first))
+    # Values are taken relative to the first row, so that a constant column is exactly
+    # 0.
+    sums = np.zeros(len(first))
+    squares = np.zeros(len(first))
     for part in iterate_batches(n_rows, len(first)):
         values = apply_feature_map(sample[part].astype(np.float32), map) - first
         sums += values.sum(axis=0)
         squares += np.square(values, out=values).sum(axis=0)
     release_memory(vectors)
-    mean, scale = sums / n_rows, None
+    mean = sums / n_rows
+    scale = None
     if standardise:
         spread = np.sqrt(np.maximum(squares / n_rows - mean**2, 0))
-        # A constant column is set to 0: dividing by its spread would amplify rounding errors.
+        # A constant column is set to 0: dividing by its spread would amplify rounding
+        # errors.
         varies = spread > _MIN_SPREAD
         factors = np.where(varies, 1 / np.maximum(spread, _MIN_SPREAD), 0)
         scale = (factors / max(int(varies.sum()), 1) ** 0.5).astype(np.float32)

@@ -24,7 +24,10 @@ class LinearScorer:
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
+        """Score every species for vectors (n, d), higher is better.
+
+        Float32 (n, n_species).
+        """
         return (
             apply_feature_map(vectors, self.map)
             @ np.asarray(self.coefficients, np.float32)
@@ -51,7 +54,9 @@ class RowTransform:
         rows = rows - np.array(
             [self.means.get(domain, self.mean) for domain in domains.tolist()]
         )
-        return rows if self.scale is None else rows * self.scale
+        if self.scale is None:
+            return rows
+        return rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
         """Make what transforms vectors of any domain as those of one."""
@@ -62,9 +67,9 @@ class RowTransform:
     ) -> LinearScorer:
         """Turn a classifier of centred rows into one of vectors of a domain."""
         mean = self.means.get(domain, self.mean)
-        unscaled = (
-            coefficients if self.scale is None else coefficients * self.scale[:, None]
-        )
+        unscaled = coefficients
+        if self.scale is not None:
+            unscaled = coefficients * self.scale[:, None]
         return LinearScorer(
             self.map,
             unscaled.astype(np.float32),
@@ -94,13 +99,20 @@ class EstimatorScorer:
 
     @cached_property
     def estimator(self) -> Any:
-        """The classifier; a `ValueError` is raised when the content has types of other packages than scikit-learn."""
+        """The classifier.
+
+        A `ValueError` is raised when the content has types of other packages than
+        scikit-learn.
+        """
         from leafid.learning.estimator_bytes import load
 
         return load(self.content)
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
+        """Score every species for vectors (n, d), higher is better.
+
+        Float32 (n, n_species).
+        """
         from leafid.learning.estimators import score
 
         return score(

@@ -1,6 +1,7 @@
 """The settings of classifiers, which are the keys of recipes for them.
 
-The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/formats.md from them.
+The comments of keys are Markdown: docs/recipe_keys.py makes the tables of
+docs/formats.md from them.
 """
 
 from typing import Annotated, Any, Literal
@@ -16,14 +17,16 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     #: feature map before the classifier: `none` or `chi2`
     feature_map: Literal["none", "chi2"] = msgspec.field(name="map", default="none")
-    #: `ridge`; or a classifier of scikit-learn by its full name, such as `sklearn.svm.LinearSVC`, or an entry point of
-    #: the group `leafid_classifiers` of an installed package
+    #: `ridge`; or a classifier of scikit-learn by its full name, such as
+    #: `sklearn.svm.LinearSVC`, or an entry point of the group `leafid_classifiers` of
+    #: an installed package
     classifier: str = "ridge"
     #: parameters of that classifier, such as `{ C = 1.0 }`; none for `ridge`
     classifier_options: dict[str, Any] = {}
     #: penalty of `ridge`, and of learning further species with `--extend`
     regularisation: Annotated[float, Meta(ge=1e-12, le=1e12)] = 0.1
-    #: a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same
+    #: a picture's weight is the number of pictures of its species to the power of minus
+    #: this; 0: all weigh the same
     species_balance: _Exponent = 0.5
     #: likewise by the number of pictures of its plant (those of one acquisition type)
     plant_balance: _Exponent = 0.5

@@ -1,7 +1,8 @@
 """Training rows with weights, centred by domain: what the classifiers of an expert learn from.
 
-The rows of a domain (acquisition type and augmentation) are centred on their mean, in which all count the same. A
-domain without rows of weight above 0 is centred on the mean of all. Nothing is learned from rows of weight 0.
+The rows of a domain (acquisition type and augmentation) are centred on their mean, in
+which all count the same. A domain without rows of weight above 0 is centred on the mean
+of all. Nothing is learned from rows of weight 0.
 """
 
 from functools import cached_property
@@ -34,7 +35,8 @@ class WeightedRows:
         self.indicators = np.eye(len(self.domains), dtype=np.float32)[numbers]
         #: float32 (n_domains,): numbers of rows of the domains.
         self.counts = self.indicators.sum(axis=0)
-        #: float32 (k, n_domains): indicators divided by the counts; their products with rows are the domains' means.
+        #: float32 (k, n_domains): indicators divided by the counts; their products with
+        #: rows are the domains' means.
         self.shares = self.indicators / self.counts
 
     @cached_property
@@ -72,12 +74,14 @@ class WeightedRows:
         """Summarise centred rows by their leading principal components, and the variances of what they leave."""
         vectors, strengths = self.find_components(N_COMPONENTS)
         total = float(self.weights.sum())
-        mean, squares = np.zeros(self.rows.shape[1]), np.zeros(self.rows.shape[1])
+        mean = np.zeros(self.rows.shape[1])
+        squares = np.zeros(self.rows.shape[1])
         for part in iterate_batches(len(self.indices), len(mean)):
             values = self.read_centred(self.indices[part])
             mean += self.weights[part] @ values / total
             squares += self.weights[part] @ np.square(values)
-        # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
+        # Within the span of the vectors, the mean can be taken off without losing
+        # positive semidefiniteness.
         inside = vectors.T @ mean
         values, rotation = np.linalg.eigh(
             np.diag(strengths) - total * np.outer(inside, inside)
@@ -86,26 +90,31 @@ class WeightedRows:
         remainder = squares - total * mean**2 - (components**2).sum(axis=1)
         return make_statistics(components, remainder, mean, total, self.transform)
 
+    def compute_gram(self) -> np.ndarray:
+        """Compute the weighted sum of the products of centred columns, float64 (n_columns, n_columns)."""
+        n_columns = self.rows.shape[1]
+        gram = np.zeros((n_columns, n_columns))
+        for part in iterate_batches(len(self.indices), n_columns):
+            values = self.read_centred(self.indices[part]).astype(np.float64)
+            gram += values.T * self.weights[part] @ values
+        return gram
+
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
         n_rows, n_columns = self.rows.shape
         roots = np.sqrt(self.weights[:, None])
         if n_columns < n_rows:
-            gram = np.zeros((n_columns, n_columns))
-            for part in iterate_batches(len(self.indices), n_columns):
-                values = self.read_centred(self.indices[part]) * roots[part]
-                gram += values.T @ values
-            return _find_eigenvectors(gram, number)
-        # The matrix is √W X X' √W, with centred rows X; a component is X'√W v / √strength, for v an eigenvector.
+            return _find_eigenvectors(self.compute_gram(), number)
+        # The matrix is √W X X' √W, with centred rows X; a component is X'√W v /
+        # √strength, for v an eigenvector.
         kernel = self.read_kernel()
         for side in (kernel, kernel.T):
             side -= self.indicators @ (self.shares.T @ side)
             side *= roots
         vectors, strengths = _find_eigenvectors(kernel, number)
         vectors = roots * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        return self.sum_rows(
-            vectors - self.shares @ (self.indicators.T @ vectors)
-        ), strengths
+        vectors -= self.shares @ (self.indicators.T @ vectors)
+        return self.sum_rows(vectors), strengths
 
     def _scatter_to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""

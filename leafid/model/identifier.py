@@ -11,7 +11,8 @@ from msgspec import Meta
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
-from leafid.learning.rejection import Rejection, compute_evidence
+from leafid.learning.knownness import compute_evidence
+from leafid.learning.rejection import Rejection
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
 from leafid.model.answer import Answer, Decision, rank_species
@@ -177,7 +178,7 @@ class TypeModel:
                 round(float(probability), 9) for (probability,) in assessed
             )
             (decision,) = rejection.judge(*assessed, reject_at).tolist()
-            slope, offset = rejection.answer.tolist()
+            slope, offset = rejection.calibration.tolist()
         return Answer(
             picture,
             ranking,

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.features.extractor import N_TYPE_FEATURES
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import TYPE_FEATURES, FeatureLoader
 from leafid.learning.scorers import LinearScorer
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -50,8 +50,8 @@ class TypeRecogniser:
     ) -> dict[int, tuple[Picture, float | None]]:
         """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
         table = iter(
-            loader.load_type_features(
-                [picture for picture in pictures if picture.type is None]
+            loader.compute_for_each(
+                TYPE_FEATURES, [picture for picture in pictures if picture.type is None]
             )
         )
         typed: dict[int, tuple[Picture, float | None]] = {}

@@ -6,8 +6,8 @@ from itertools import chain
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
+from leafid.learning.knownness import count_evidence
 from leafid.learning.linear import apply_feature_map
-from leafid.learning.rejection import count_evidence
 from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
@@ -99,10 +99,14 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     n_experts = len(identifier.recipe.experts)
     yield f"{type_}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield f"{type_}.leaf", rejection.leaf, (n_joined + 1,)
-        yield f"{type_}.known", rejection.known, (count_evidence(n_experts) + 1,)
+        yield f"{type_}.leaf", rejection.leaf_coefficients, (n_joined + 1,)
+        yield (
+            f"{type_}.known",
+            rejection.known_coefficients,
+            (count_evidence(n_experts) + 1,),
+        )
         yield f"{type_}.quantiles", rejection.quantiles, (-1,)
-        yield f"{type_}.answer", rejection.answer, (2,)
+        yield f"{type_}.answer", rejection.calibration, (2,)
     if thresholds := model.thresholds:
         yield f"{type_}.sizes", thresholds.sizes, (-1,)
         yield (

@@ -1,6 +1,6 @@
 """Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,15 +23,15 @@ from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
-#: The share of the species that each fold holds out in an open world: 20 of 71.
+#: Share of the species that each fold of an open world holds out: 20 of 71.
 HELD_OUT_SPECIES_SHARE = 0.28
-#: The number of pictures without a leaf that each fold answers.
+#: Number of pictures without a leaf that are tested in each fold of an open world.
 N_TESTED_NON_LEAVES = 140
 
 
 @dataclass(frozen=True)
 class FoldAnswers:
-    """Answers to one fold's test pictures of one type: scores of known species."""
+    """Answers to the test pictures of a fold and type."""
 
     type: AcquisitionType
     seed: int
@@ -43,7 +43,7 @@ class FoldAnswers:
 
 @dataclass(frozen=True)
 class OpenWorldFold:
-    """Answers to one fold's pictures of one type, also of what it can't know."""
+    """Answers in an open world to the test pictures of a fold and type."""
 
     type: AcquisitionType
     seed: int
@@ -53,8 +53,8 @@ class OpenWorldFold:
     #: Answers to leaves of known and of unknown species.
     known: list[Answer]
     unknown: list[Answer]
-    #: Answers to pictures without a leaf in which the segmentation finds something, by
-    #: kind (`leafid.features.non_leaves`).
+    #: By kind (`leafid.features.non_leaves`), answers to pictures without a leaf in
+    #: which the segmentation finds one.
     non_leaves: Mapping[str, list[Answer]]
 
 
@@ -67,7 +67,7 @@ def cross_validate(
     *,
     test_type: AcquisitionType | None = None,
 ) -> Iterator[FoldAnswers]:
-    """Identify the test pictures of splits with models of their training pictures.
+    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
     Codebooks, classifiers, calibration and fusion are learned from each training part
     alone.
@@ -75,36 +75,35 @@ def cross_validate(
     Parameters
     ----------
     pictures : sequence of Picture
-        Labelled, and of any known type.
+        Labelled ones, each of a known acquisition type.
     recipes : mapping of AcquisitionType to Recipe
     loader : FeatureLoader
     splits : iterable of Split
-    shared_codebooks : bool, default False
-        Learn the codebooks once, from all pictures without their labels: features are
+    shared_codebooks : bool
+        Learn the codebooks once, from all pictures without their labels. Features are
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        The recipes answer pictures of this type instead of their own.
+        Let the recipes answer pictures of this type instead of those of the type that
+        they are for.
 
     Yields
     ------
     FoldAnswers
-        Of every split and type that has test and training pictures there.
+        The answers of every split and type that has test and training pictures there.
     """
-    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    trainer = _SplitTrainer(pictures, recipes, loader, shared_codebooks)
     for split in splits:
-        training = [pictures[index] for index in split.training]
-        test = [pictures[index] for index in split.test]
-        queries = {type_: _select_type(test, test_type or type_) for type_ in recipes}
-        tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
-        for type_, identifier in _train_split(
-            split, training, tested, loader, shared, learn_rejection=False
-        ):
+        queries = group_by(split.test, lambda index: pictures[index].type)
+        asked = {type_: test_type or type_ for type_ in recipes}
+        tested = {type_: r for type_, r in recipes.items() if asked[type_] in queries}
+        for type_, identifier in trainer.train(split, tested):
+            of_type = [pictures[index] for index in queries[asked[type_]]]
             yield FoldAnswers(
-                type=test_type or type_,
+                type=asked[type_],
                 seed=split.seed,
                 fold=split.fold,
-                held_out=_identify(queries[type_], identifier, loader),
                 setting=split.setting,
+                held_out=_identify(of_type, identifier, loader),
             )
 
 
@@ -117,100 +116,96 @@ def cross_validate_open_world(
 ) -> Iterator[OpenWorldFold]:
     """Train on each split without some random species.
 
-    The models answer these species, test pictures, and pictures without a leaf.
-    Identifiers that can't learn to reject pictures, as there are too few species, are
-    left out.
+    Answer these, test pictures, and pictures without a leaf.
 
-    Parameters
-    ----------
-    pictures, recipes, loader, splits, shared_codebooks
-        As `cross_validate` takes them.
-
-    Yields
-    ------
-    OpenWorldFold
+    `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't
+    learn to reject pictures, as there are too few species, are left out.
     """
-    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    trainer = _SplitTrainer(
+        pictures, recipes, loader, shared_codebooks, learn_rejection=True
+    )
     for split in splits:
         held_out = _hold_out_species(pictures, split)
-        training = [pictures[index] for index in split.training]
-        training = [p for p in training if p.species not in held_out]
         test = [pictures[index] for index in split.test]
-        unknown = [p for p in pictures if p.species in held_out]
-        for type_, identifier in _train_split(
-            split, training, recipes, loader, shared, learn_rejection=True
-        ):
+        unknown = [picture for picture in pictures if picture.species in held_out]
+        for type_, identifier in trainer.train(split, recipes, held_out):
             if identifier.rejection is None:
                 continue
             model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
-            known = [p for p in test if p.species in identifier.species]
             yield OpenWorldFold(
                 type=type_,
                 seed=split.seed,
                 fold=split.fold,
                 setting=split.setting,
+                known=_answer(test, identifier.species, model, loader),
+                unknown=_answer(unknown, held_out, model, loader),
                 non_leaves=_answer_non_leaves(test, model, loader),
-                known=_answer(_select_type(known, type_), model, loader),
-                unknown=_answer(_select_type(unknown, type_), model, loader),
             )
 
 
-def _select_type(pictures: Sequence[Picture], type_: AcquisitionType) -> list[Picture]:
-    return [picture for picture in pictures if picture.type == type_]
-
-
 def _hold_out_species(pictures: Sequence[Picture], split: Split) -> set[str]:
-    """Draw the species that a split holds out of training."""
+    """Choose the species that a split holds out in an open world, at random."""
     names = sorted({str(picture.species) for picture in pictures})
     order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-    n_held_out = round(HELD_OUT_SPECIES_SHARE * len(names))
-    return {names[index] for index in order[:n_held_out]}
+    number = round(HELD_OUT_SPECIES_SHARE * len(names))
+    return {names[index] for index in order[:number]}
 
 
-def _share_training_sets(
-    pictures: Sequence[Picture],
-    recipes: Mapping[AcquisitionType, Recipe],
-    loader: FeatureLoader,
-) -> dict[AcquisitionType, TrainingSet]:
-    """Make the training sets of all pictures, which compute their kernel matrices once for the fits of all splits."""
-    shared: dict[AcquisitionType, TrainingSet] = {}
-    for types in group_by_training(recipes):
-        training_set = build_training_set(
-            pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0
-        )
-        shared |= dict.fromkeys(types, replace(training_set, rows={}))
-    return shared
+class _SplitTrainer:
+    """Trains identifiers on the training parts of splits.
 
+    With shared codebooks, the training sets of all pictures are made first, which
+    compute their kernel matrices once for the fits of all splits.
+    """
 
-def _train_split(
-    split: Split,
-    training: Sequence[Picture],
-    recipes: Mapping[AcquisitionType, Recipe],
-    loader: FeatureLoader,
-    shared: Mapping[AcquisitionType, TrainingSet],
-    *,
-    learn_rejection: bool,
-) -> Iterator[tuple[AcquisitionType, Identifier]]:
-    """Train an identifier for each of the recipes that has training pictures of its type."""
-    present = {picture.type for picture in training}
-    for types in group_by_training(
-        {type_: recipe for type_, recipe in recipes.items() if type_ in present}
-    ):
-        step = loader.with_step(
-            f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
-        )
-        training_set = shared.get(types[0]) or build_training_set(
-            training, recipes[types[0]], step, split.seed
-        )
-        trained = train_identifiers(
-            training_set,
-            types,
-            training,
-            step,
-            split.seed,
-            learn_rejection=learn_rejection,
-        )
-        yield from ((type_, identifier) for type_, (identifier, _) in trained.items())
+    def __init__(
+        self,
+        pictures: Sequence[Picture],
+        recipes: Mapping[AcquisitionType, Recipe],
+        loader: FeatureLoader,
+        shared_codebooks: bool,
+        *,
+        learn_rejection: bool = False,
+    ) -> None:
+        self._pictures = pictures
+        self._loader = loader
+        self._learn_rejection = learn_rejection
+        self._shared: dict[AcquisitionType, TrainingSet] = {}
+        if shared_codebooks:
+            for types in group_by_training(recipes):
+                step = loader.with_step(", ".join(types))
+                training_set = build_training_set(pictures, recipes[types[0]], step, 0)
+                training_set = replace(training_set, rows={})
+                self._shared |= dict.fromkeys(types, training_set)
+
+    def train(
+        self,
+        split: Split,
+        recipes: Mapping[AcquisitionType, Recipe],
+        held_out_species: Collection[str] = (),
+    ) -> Iterator[tuple[AcquisitionType, Identifier]]:
+        """Train an identifier for each recipe that has training pictures of its type."""
+        training = [self._pictures[index] for index in split.training]
+        pictures = [p for p in training if p.species not in held_out_species]
+        present = {picture.type for picture in pictures}
+        trainable = {type_: r for type_, r in recipes.items() if type_ in present}
+        for types in group_by_training(trainable):
+            step = self._loader.with_step(
+                f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
+            )
+            training_set = self._shared.get(types[0]) or build_training_set(
+                pictures, recipes[types[0]], step, split.seed
+            )
+            trained = train_identifiers(
+                training_set=training_set,
+                types=types,
+                pictures=pictures,
+                loader=step,
+                seed=split.seed,
+                learn_rejection=self._learn_rejection,
+            )
+            for type_, (identifier, _) in trained.items():
+                yield type_, identifier
 
 
 def _identify(
@@ -235,31 +230,38 @@ def _identify(
     )
 
 
+def _answer(
+    pictures: Sequence[Picture],
+    species: Collection[str],
+    model: TypeModel,
+    loader: FeatureLoader,
+) -> list[Answer]:
+    """Answer the readable pictures of some species and the model's type."""
+    identifier = model.identifier
+    queries = [
+        picture
+        for picture in pictures
+        if picture.type == identifier.type and picture.species in species
+    ]
+    stream = loader.stream(queries, identifier.extractor)
+    answers = []
+    for picture, features in zip(queries, stream, strict=True):
+        if features is not None:
+            answers.append(model.answer(picture, features, REJECTED_SHARE, {}))
+    return answers
+
+
 def _answer_non_leaves(
     pictures: Sequence[Picture], model: TypeModel, loader: FeatureLoader
 ) -> dict[str, list[Answer]]:
-    """Answer pictures without a leaf that are made of pictures, by kind."""
+    """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
     for kind, features in load_non_leaves(
-        model.identifier, pictures, loader, N_TESTED_NON_LEAVES, ALL_KINDS
+        model.identifier, pictures, loader, number=N_TESTED_NON_LEAVES, kinds=ALL_KINDS
     ):
         answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
         answers.setdefault(kind, []).append(answer)
     return answers
-
-
-def _answer(
-    queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader
-) -> list[Answer]:
-    """Answer the pictures that can be read."""
-    loaded = zip(
-        queries, loader.stream(queries, model.identifier.extractor), strict=True
-    )
-    return [
-        model.answer(picture, features, REJECTED_SHARE, {})
-        for picture, features in loaded
-        if features is not None
-    ]
 
 
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
@@ -268,11 +270,10 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     Sessions are made of the pictures of all folds and types with the same seed and
     setting.
     """
-    shared = []
-    for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():
+    by_split = group_by(answers, lambda fold: (fold.seed, fold.setting))
+    pooled = []
+    for folds in by_split.values():
         held_out = pool_evidence_held_out([fold.held_out for fold in folds])
-        shared += [
-            replace(fold, held_out=pooled)
-            for fold, pooled in zip(folds, held_out, strict=True)
-        ]
-    return shared
+        for fold, of_fold in zip(folds, held_out, strict=True):
+            pooled.append(replace(fold, held_out=of_fold))
+    return pooled

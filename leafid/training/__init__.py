@@ -1,1 +1,4 @@
-"""From labelled pictures to a model: rows, folds, classifiers, fusion, rejection; cross-validation."""
+"""From labelled pictures to a model: rows, folds, classifiers, fusion, rejection.
+
+Cross-validation.
+"""

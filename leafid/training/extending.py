@@ -1,15 +1,15 @@
 """Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
 
-Every expert's classifier learns the new pictures by recursive least squares (`update_ridge`): the new species get
-columns, and those of the old species learn that the new pictures are of others. A linear classifier that is no ridge
-regression is changed like one, with targets on its scale. All else stays, but for the operating point of rejection,
-which is lowered where it would reject the new pictures.
+Every expert's classifier learns the new pictures by recursive least squares
+(`update_ridge`): the new species get columns, and those of the old species learn that
+the new pictures are of others. A linear classifier that is no ridge regression is
+changed like one, with targets on its scale. All else stays, but for the operating point
+of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import msgspec
 import numpy as np
@@ -69,10 +69,28 @@ def extend(
     *,
     thumbnails: bool = True,
 ) -> Model:
-    """Add the species of labelled pictures, each of a known acquisition type, to a model.
+    """Add the species of labelled pictures to a model.
 
-    An identifier whose recipe trains on none of their types stays the same. With `thumbnails`, the model keeps small
-    pictures of each new species. A `LeafidError` is raised as by `check_extension`, and when no picture can be read.
+    An identifier whose recipe trains on none of the pictures' types stays the same.
+
+    Parameters
+    ----------
+    model : Model
+    pictures : sequence of Picture
+        Each of a known acquisition type.
+    loader : FeatureLoader
+    thumbnails : bool
+        Keep small pictures of each new species.
+
+    Returns
+    -------
+    Model
+        A larger one.
+
+    Raises
+    ------
+    LeafidError
+        As by `check_extension`, and when no picture can be read.
     """
     check_extension(model, pictures)
     extended: dict[AcquisitionType, Identifier] = {}
@@ -137,15 +155,13 @@ def _extend_group(
         rows = kept.transform.transform(
             training_set.vectors[name], training_set.number_domains()
         )
-        # New pictures weigh as much as they would in training together with the old ones.
+        # New pictures weigh as much as they would in training together with the old
+        # ones.
         weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
-        update = partial(
-            update_ridge, kept, rows, weights, regularisation=expert.regularisation
-        )
         for type_, identifier in identifiers.items():
             scorers[type_][name] = _extend_scorer(
-                identifier, name, species, rows, row_labels, update
+                identifier, name, species, rows=rows, labels=row_labels, weights=weights
             )
         statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
@@ -172,7 +188,8 @@ def _lower_operating_point(
 ) -> Identifier:
     """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
 
-    The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
+    The regression that recognises leaves has seen no leaf of the new species, and may
+    take them for something else.
     """
     assessed = identifier.assess(
         [leaf for leaf in features if leaf and leaf.confidence > 0]
@@ -183,7 +200,9 @@ def _lower_operating_point(
     new = np.quantile(acceptance_score(*assessed), np.linspace(0, 1, len(old)))
     return replace(
         identifier,
-        rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)),
+        rejection=msgspec.structs.replace(
+            identifier.rejection, quantiles=np.minimum(old, new)
+        ),
     )
 
 
@@ -193,13 +212,15 @@ def _extend_scorer(
     species: tuple[str, ...],
     rows: np.ndarray,
     labels: np.ndarray,
-    update: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    weights: np.ndarray,
 ) -> LinearScorer:
-    """Change the scorer of an expert by what `update` makes of the residuals of new rows."""
-    transform = identifier.statistics[name].transform
+    """Change the scorer of an expert by the residuals of new rows with weights."""
+    statistics = identifier.statistics[name]
+    transform = statistics.transform
     domain = identifier.recipe.training_types.index(identifier.type)
     off, on = identifier.targets[name]
-    # A species of which no picture was seen gets the score of a wrong answer, which fits its column exactly.
+    # A species of which no picture was seen gets the score of a wrong answer, which
+    # fits its column exactly.
     coefficients = np.zeros((rows.shape[1], len(species)))
     intercepts = np.full(len(species), off)
     known = np.searchsorted(species, identifier.species)
@@ -207,7 +228,13 @@ def _extend_scorer(
         identifier.scorers[name], domain
     )
     targets = np.where(labels[:, None] == np.arange(len(species)), on, off)
-    change, shift = update(targets - (rows @ coefficients + intercepts))
+    change, shift = update_ridge(
+        statistics,
+        rows,
+        weights,
+        residuals=targets - (rows @ coefficients + intercepts),
+        regularisation=identifier.recipe.experts[name].regularisation,
+    )
     return transform.make_scorer(coefficients + change, intercepts + shift, domain)
 
 
@@ -220,7 +247,8 @@ def _complete_taxa(
     }
     completed = {}
     for name, info in new.items():
-        taxon, relative = info.taxon, known.get(info.taxon.genus, info.taxon)
+        taxon = info.taxon
+        relative = known.get(info.taxon.genus, info.taxon)
         taxon = replace(
             taxon,
             family=taxon.family or relative.family,

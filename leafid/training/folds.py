@@ -1,4 +1,4 @@
-"""Plans a training: the species, the weights of pictures, the named folds, and the pictures that are held out."""
+"""Plans a training: the species, the weights of pictures, the folds, and the pictures that are held out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,26 +6,23 @@ from functools import cached_property
 
 import numpy as np
 
+from leafid.learning.folds import Folds
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet
 
-#: Names of folds, by what a classifier that is trained without a fold has not seen: the plants of the fold's pictures;
-#: their species; or their plants, of which there are more in each of these folds.
-WITHOUT_PLANT, WITHOUT_SPECIES, WITHOUT_MORE_PLANTS = (
-    "without_plant",
-    "without_species",
-    "without_more_plants",
-)
+#: Number of folds of plants, and of species.
 N_FOLDS = 5
-#: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
-#: plants, scores change as much from two thirds to four fifths of the plants as from there to all of them.
+#: Number of folds of more plants. If errors are in inverse proportion to the number of
+#: plants n, scores change as much from 2/3 n to 4/5 n, the plants that classifiers see
+#: in these folds and in the others, as from there to n: 3/2 - 5/4 = 5/4 - 1.
 N_LARGE_FOLDS = 3
 #: Number of species below which an identifier doesn't learn to reject pictures.
 MIN_SPECIES_FOR_REJECTION = 3
-#: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
+#: Maximum number of held-out pictures that fusion weights, thresholds and scores are
+#: learned from.
 HELD_OUT_PICTURES = 20_000
 
 
@@ -35,69 +32,67 @@ class FoldPlan:
 
     training_set: TrainingSet
     types: Sequence[AcquisitionType]
-    #: int (k,): the pictures of the training set to learn from, by their indices, ascending.
-    chosen: np.ndarray
+    #: int (k,): the pictures of the training set to learn from, by their indices,
+    #: ascending.
+    training_pictures: np.ndarray
     seed: int
-    #: Whether to make the folds for learning to reject pictures, which take twice the time of those without a plant.
+    #: Whether to make the folds for learning to reject pictures, which take twice the
+    #: time of those without a plant.
     learn_rejection: bool = True
 
     @cached_property
     def pictures(self) -> list[Picture]:
-        """The chosen pictures."""
-        return self.training_set.select_pictures(self.chosen)
+        """The pictures to learn from."""
+        return self.training_set.select_pictures(self.training_pictures)
 
     @cached_property
     def species(self) -> tuple[str, ...]:
-        """The species of the chosen pictures, sorted."""
+        """The species of the pictures to learn from, sorted."""
         return tuple(sorted({str(picture.species) for picture in self.pictures}))
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The species of each picture of the training set, int (n_pictures,); 0 for those that are not chosen."""
+        """The species of each picture of the training set, int (n_pictures,).
+
+        0 where nothing is learned from it.
+        """
         labels = np.zeros(len(self.training_set.pictures), np.intp)
-        labels[self.chosen] = np.searchsorted(
+        labels[self.training_pictures] = np.searchsorted(
             self.species, [str(picture.species) for picture in self.pictures]
         )
         return labels
 
     @cached_property
-    def folds(self) -> dict[str, list[np.ndarray]]:
-        """By name, the pictures of each fold, by their indices: the chosen ones, divided in several ways."""
-        folds = {WITHOUT_PLANT: self._split_by_plant(N_FOLDS)}
-        if self.learn_rejection and len(self.species) >= MIN_SPECIES_FOR_REJECTION:
-            n_folds = min(N_FOLDS, len(self.species))
-            fold_of_species = (
-                np.random.default_rng(self.seed).permutation(len(self.species))
-                % n_folds
-            )
-            fold_of_picture = fold_of_species[self.labels[self.chosen]]
-            folds[WITHOUT_SPECIES] = [
-                self.chosen[fold_of_picture == fold] for fold in range(n_folds)
-            ]
-            folds[WITHOUT_MORE_PLANTS] = self._split_by_plant(N_LARGE_FOLDS)
-        return folds
+    def folds(self) -> Folds[list[np.ndarray]]:
+        """The pictures of each fold, by their indices."""
+        by_plant = self._split_by_plant(N_FOLDS)
+        if not self.learn_rejection or len(self.species) < MIN_SPECIES_FOR_REJECTION:
+            return Folds(by_plant, [], [])
+        n_folds = min(N_FOLDS, len(self.species))
+        order = np.random.default_rng(self.seed).permutation(len(self.species))
+        fold_of_picture = (order % n_folds)[self.labels[self.training_pictures]]
+        by_species = [
+            self.training_pictures[fold_of_picture == fold] for fold in range(n_folds)
+        ]
+        return Folds(by_plant, by_species, self._split_by_plant(N_LARGE_FOLDS))
 
     def _split_by_plant(self, n_folds: int) -> list[np.ndarray]:
         n_plants = len({picture.group for picture in self.pictures})
-        folds = (
-            split_by_plant(self.pictures, min(n_folds, n_plants), self.seed)
-            if n_plants > 1
-            else []
-        )
-        return [self.chosen[fold] for fold in folds]
+        if n_plants < 2:
+            return []
+        folds = split_by_plant(self.pictures, min(n_folds, n_plants), self.seed)
+        return [self.training_pictures[fold] for fold in folds]
 
     @cached_property
-    def held_out(self) -> Mapping[AcquisitionType, np.ndarray]:
+    def held_out_pictures(self) -> Mapping[AcquisitionType, np.ndarray]:
         """For each type, the pictures that are scored without their fold, by their indices."""
         held_out = {}
         for type_ in self.types:
-            of_type = np.flatnonzero(
-                [picture.type == type_ for picture in self.pictures]
-            )
-            pictures = [self.pictures[index] for index in of_type.tolist()]
-            held_out[type_] = self.chosen[
-                of_type[sample_by_plant(pictures, HELD_OUT_PICTURES, self.seed)]
-            ]
+            is_of_type = [picture.type == type_ for picture in self.pictures]
+            of_type = self.training_pictures[is_of_type]
+            pictures = self.training_set.select_pictures(of_type)
+            sample = sample_by_plant(pictures, HELD_OUT_PICTURES, self.seed)
+            held_out[type_] = of_type[sample]
         return held_out
 
     @cached_property
@@ -108,25 +103,27 @@ class FoldPlan:
         """
         find_jittered = self.training_set.find_jittered
         return {
-            type_: np.concatenate([rows, find_jittered(rows)])
-            for type_, rows in self.held_out.items()
+            type_: np.append(pictures, find_jittered(pictures))
+            for type_, pictures in self.held_out_pictures.items()
         }
 
     @cached_property
-    def scored(self) -> np.ndarray:
+    def scored_rows(self) -> np.ndarray:
         """The rows that are held out for any type."""
         return np.unique(np.concatenate(list(self.held_out_rows.values())))
 
     def weigh_rows(
         self, settings: ClassifierSettings, fold: Sequence[int] | np.ndarray = ()
     ) -> np.ndarray:
-        """Weigh the rows for training on the chosen pictures without those of a fold; rows that are left out weigh 0.
+        """Weigh the rows for training without the pictures of a fold.
 
-        The pictures of a fold are not counted: they would make their species seem more frequent than it is among those
-        that are trained on.
+        Rows that are left out weigh 0.
+
+        The pictures of a fold are not counted: they would make their species seem more
+        frequent than it is among those that are trained on.
         """
         weights = np.zeros(len(self.training_set.pictures))
-        if len(remaining := np.setdiff1d(self.chosen, fold)):
+        if len(remaining := np.setdiff1d(self.training_pictures, fold)):
             pictures = self.training_set.select_pictures(remaining)
             relative = relative_picture_weights(
                 pictures, self.labels[remaining], settings

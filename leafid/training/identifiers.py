@@ -7,13 +7,13 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.learning.cross_fitting import FittedExpert, cross_fit
+from leafid.learning.cross_fitting import FittedExpert, Fold, cross_fit
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.folds import FoldPlan, relative_picture_weights
-from leafid.training.fusing import fuse_experts
+from leafid.training.fusing import fuse_experts, select_scores
 from leafid.training.rejection import train_rejection
 from leafid.training.training_set import TrainingSet
 
@@ -29,31 +29,58 @@ def train_identifiers(
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
     """Train an identifier for each of some types that the recipe of a training set serves.
 
-    The experts' classifiers are trained once for all of the types, on those of the pictures that are in the training
-    set. With each identifier come its answers to training pictures, each given by classifiers that did not see the
-    plant. Without `learn_rejection`, the identifiers don't learn to reject pictures. A `LeafidError` is raised when
-    there is no readable labelled picture of one of the types.
+    The experts' classifiers are trained once for all of the types.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+    types : sequence of AcquisitionType
+    pictures : sequence of Picture
+        The pictures of the training set that are learned from are among them.
+    loader : FeatureLoader
+    seed : int
+        It decides about folds and samples.
+    learn_rejection : bool
+        Learn to reject pictures, too.
+
+    Returns
+    -------
+    dict
+        By type, the identifier with its answers to training pictures, each given by
+        classifiers that did not see the plant.
+
+    Raises
+    ------
+    LeafidError
+        When there is no readable labelled picture of one of the types.
     """
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}
-    chosen = np.flatnonzero(
-        [picture.file in files for picture in training_set.pictures]
+    is_used = [picture.file in files for picture in training_set.pictures]
+    plan = FoldPlan(
+        training_set=training_set,
+        types=types,
+        training_pictures=np.flatnonzero(is_used),
+        seed=seed,
+        learn_rejection=learn_rejection,
     )
-    plan = FoldPlan(training_set, types, chosen, seed, learn_rejection)
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(
             f"no labelled picture of type {min(missing)} could be read; nothing to train on"
         )
-    # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
+    # A cross-validation, which has no use for statistics, keeps rows or learns no
+    # rejection.
     keep_statistics = learn_rejection and training_set.rows is None
     trained = {}
-    # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
+    # Two threads of linear algebra take twice the processor's time, as they spin while
+    # they wait for each other.
     with using_one_thread():
         names = loader.show_progress(recipe.experts, len(recipe.experts), "fit")
         experts = {name: train_expert(plan, name, keep_statistics) for name in names}
         for type_ in loader.show_progress(types, len(types), "learn to reject"):
-            identifier, answers, scores = fuse_experts(plan, type_, experts)
-            if scores:
+            scores = select_scores(plan, type_, experts)
+            identifier, answers = fuse_experts(plan, type_, experts, scores)
+            if answers.is_known.any():
                 rejection = train_rejection(identifier, plan, scores, pictures, loader)
                 identifier = replace(identifier, rejection=rejection)
             trained[type_] = identifier, answers
@@ -62,29 +89,31 @@ def train_identifiers(
 
 def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
     """Train the classifier of an expert in the folds of a plan."""
-    training_set, settings = plan.training_set, plan.training_set.recipe.experts[name]
+    training_set = plan.training_set
+    settings = plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)
+
+    def make_folds(folds: Sequence[np.ndarray]) -> list[Fold]:
+        return [
+            Fold(training_set.find_rows(f), plan.weigh_rows(settings, f)) for f in folds
+        ]
+
     expert = cross_fit(
-        training_set.make_rows(name),
-        plan.labels[training_set.picture_indices],
-        weights,
-        {
-            kind: [
-                (training_set.find_rows(fold), plan.weigh_rows(settings, fold))
-                for fold in folds
-            ]
-            for kind, folds in plan.folds.items()
-        },
-        plan.scored,
-        settings,
+        rows=training_set.make_rows(name),
+        labels=plan.labels[training_set.picture_indices],
+        weights=weights,
+        folds=plan.folds.map(make_folds),
+        scored=plan.scored_rows,
+        settings=settings,
         keep_statistics=keep_statistics,
     )
     if expert.statistics is None:
         return expert
+    first = plan.training_pictures[0]
     relative = relative_picture_weights(
-        plan.pictures, plan.labels[plan.chosen], settings
+        plan.pictures, plan.labels[plan.training_pictures], settings
     )
-    base_weight = float(weights[plan.chosen[0]] / relative[0])
+    base_weight = float(weights[first] / relative[0])
     return replace(
         expert, statistics=replace(expert.statistics, base_weight=base_weight)
     )

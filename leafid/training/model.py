@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,11 @@ from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
 from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import (
+    TYPE_FEATURES,
+    FeatureLoader,
+    PictureFunction,
+)
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
@@ -32,8 +37,15 @@ from leafid.versions import SURFACE_TYPE_VERSION
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
-_RECOGNISER_C, _RECOGNISER_ITERATIONS = 1e3, 200
+_RECOGNISER_C = 1e3
+_RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
+_FEATURES_ON_SURFACE = PictureFunction(
+    f"type on a surface|{SURFACE_TYPE_VERSION}",
+    N_TYPE_FEATURES,
+    measure_type_on_surface,
+    TYPE_SIDE,
+)
 _log = logging.getLogger(__name__)
 
 
@@ -45,14 +57,29 @@ def train(
     *,
     thumbnails: bool = True,
 ) -> Model:
-    """Train a model on labelled pictures, each of a known acquisition type: an identifier for each of the recipes.
+    """Train a model: an identifier for each of the recipes.
 
-    With `thumbnails`, the model keeps small pictures of each species.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled ones, each of a known acquisition type.
+    recipes : mapping of AcquisitionType to Recipe
+    loader : FeatureLoader
+    seed : int
+        It decides about folds and samples.
+    thumbnails : bool
+        Keep small pictures of each species.
+
+    Raises
+    ------
+    LeafidError
+        When no labelled picture of one of the types can be read.
     """
     trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
     learned: set[Path] = set()
     for types in group_by_training(recipes):
-        step, recipe = loader.with_step(", ".join(types)), recipes[types[0]]
+        step = loader.with_step(", ".join(types))
+        recipe = recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(training_set, types, pictures, step, seed)
@@ -61,15 +88,16 @@ def train(
                 "all pictures are of one species; it will be the answer to every %s",
                 " or ".join(types),
             )
-    used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
+    used = set(chain(*(recipe.training_types for recipe in recipes.values())))
+    pictures = [picture for picture in pictures if picture.type in used]
     # A picture whose altered copies can't be described is learned from nevertheless.
-    readable = [p for p in pictures if p.file in learned and p.type in used]
-    warn_of_lost_species([p for p in pictures if p.type in used], readable)
+    readable = [picture for picture in pictures if picture.file in learned]
+    warn_of_lost_species(pictures, readable)
     served = [picture for picture in readable if picture.type in recipes]
-    sample = [
-        served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)
-    ]
-    recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)
+    sample = sample_by_plant(served, RECOGNISER_PICTURES, seed)
+    recogniser = train_recogniser(
+        [served[index] for index in sample], loader.with_step("acquisition types"), seed
+    )
     held_out = {type_: trained[type_][1] for type_ in recipes}
     species = describe_species(
         readable, held_out, loader.with_step("traits"), thumbnails=thumbnails
@@ -77,10 +105,10 @@ def train(
     taxa = {name: info.taxon for name, info in species.items()}
     models = {
         type_: TypeModel(
-            trained[type_][0],
-            held_out_scores([answers]),
-            _fit_exponent(answers, seed),
-            fit_thresholds(answers, taxa),
+            identifier=trained[type_][0],
+            scores=held_out_scores([answers]),
+            plant_exponent=_fit_exponent(answers, seed),
+            thresholds=fit_thresholds(answers, taxa),
         )
         for type_, answers in held_out.items()
     }
@@ -98,48 +126,50 @@ def train_recogniser(
 ) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
 
-    Leaves on sheets are learned on card of any colour, and on paper on a table, as well.
+    Leaves on sheets are learned on card of any colour, and on paper on a table, as
+    well.
     """
-    measured = list(zip(pictures, loader.load_type_features(pictures), strict=True))
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
-    on_surfaces = loader.load_measures(
-        on_sheets,
-        f"type on a surface|{SURFACE_TYPE_VERSION}",
-        N_TYPE_FEATURES,
-        TYPE_SIDE,
-        measure_type_on_surface,
-    )
-    n_readable = sum(row is not None for _, row in measured)
-    measured += zip(on_sheets, on_surfaces, strict=True)
-    readable, rows = zip(
-        *((picture, row) for picture, row in measured if row is not None), strict=True
-    )
+    on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
+    table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
+    read = [index for index, row in enumerate(table) if row is not None]
+    all_pictures = [*pictures, *on_sheets]
+    readable = [all_pictures[index] for index in read]
     types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    table = np.stack(rows)
-    n_plants = len({picture.group for picture in readable})
-    correct: list[bool] = []
-    for test in (
-        split_by_plant(readable, min(_RECOGNISER_FOLDS, n_plants), seed)
-        if n_plants > 1
-        else []
-    ):
-        training = np.setdiff1d(np.arange(len(table)), test)
+    features = np.array([table[index] for index in read], np.float32)
+    is_correct = _recognise_held_out(features, readable, types, seed)
+    judged = is_correct[np.array(read) < len(pictures)]
+    recogniser = fit_type_recogniser(features, types)
+    if np.isnan(judged).all():
+        return recogniser
+    return replace(recogniser, accuracy=float(np.nanmean(judged)))
+
+
+def _recognise_held_out(
+    features: np.ndarray,
+    pictures: Sequence[Picture],
+    types: Sequence[AcquisitionType],
+    seed: int,
+) -> np.ndarray:
+    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN without two types to learn."""
+    is_correct = np.full(len(pictures), np.nan)
+    n_plants = len({picture.group for picture in pictures})
+    if n_plants < 2:
+        return is_correct
+    for test in split_by_plant(pictures, min(_RECOGNISER_FOLDS, n_plants), seed):
+        training = np.setdiff1d(np.arange(len(pictures)), test)
         training_types = [types[index] for index in training]
-        if len(set(training_types)) > 1:
-            recogniser = fit_type_recogniser(table[training], training_types)
-            correct += [
-                recogniser.recognise(table[index])[0] is types[index]
-                for index in test
-                if index < n_readable
-            ]
-    return replace(
-        fit_type_recogniser(table, types),
-        accuracy=float(np.mean(correct)) if correct else None,
-    )
+        if len(set(training_types)) < 2:
+            continue
+        recogniser = fit_type_recogniser(features[training], training_types)
+        for index in test:
+            recognised, _ = recogniser.recognise(features[index])
+            is_correct[index] = recognised is types[index]
+    return is_correct
 
 
 def fit_type_recogniser(

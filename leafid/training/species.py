@@ -3,12 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, PictureFunction
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.model.held_out import HeldOutAnswers, rank_labels
@@ -27,8 +28,9 @@ from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION
 
-#: Maximum number of pictures of a species and type that its traits are measured in, of those that are kept as
-#: thumbnails, and of the species that it is most often confused with.
+#: Maximum number of pictures of a species and type that its traits are measured in, of
+#: those that are kept as thumbnails, and of the species that it is most often confused
+#: with.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
@@ -45,85 +47,87 @@ def describe_species(
 ) -> dict[str, Species]:
     """Describe each species, by its name in alphabetical order, from the readable training pictures.
 
-    The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
-    each species and type, those of different plants that are identified best.
+    The loader gives the number of workers and the progress. With `thumbnails`, the most
+    typical pictures are kept: of each species and type, those of different plants that
+    are identified best.
     """
-    by_species: dict[str, dict[AcquisitionType, list[Picture]]] = {}
-    for picture in sorted(
-        pictures,
-        key=lambda picture: (
-            str(picture.species),
-            _TYPES.index(picture.require_type()),
-        ),
-    ):
-        by_species.setdefault(str(picture.species), {}).setdefault(
-            picture.require_type(), []
-        ).append(picture)
+    by_type = group_by(
+        sorted(pictures, key=_order_by_type),
+        lambda picture: (str(picture.species), picture.require_type()),
+    )
     certainty, records = _assess_answers(held_out)
-    typical: dict[str, list[Picture]] = {name: [] for name in by_species}
     sampled: list[Picture] = []
-    for name, by_type in by_species.items():
-        for type_, of_type in by_type.items():
-            # Traits are measured on sheets only; other pictures are read if they are kept as thumbnails.
-            sampled += _sample_plants(of_type) if type_.lies_on_sheet else []
-            typical[name] += _choose_typical(of_type, certainty) if thumbnails else []
-    shown = list(
-        {
-            picture.file: picture
-            for of_species in typical.values()
-            for picture in of_species
-        }.values()
-    )
-    measured = list({picture.file: picture for picture in sampled + shown}.values())
-    tables = loader.load_measures(
-        measured,
-        f"traits|{TRAIT_VERSION}",
-        len(TRAIT_NAMES),
-        LONGEST_SIDE,
-        _tabulate_traits,
-        "measure",
-    )
-    traits = {
-        picture.file: _read_traits(table)
-        for picture, table in zip(measured, tables, strict=True)
-    }
-    made = loader.map_pictures(
-        _make_thumbnail, shown, [traits[picture.file] for picture in shown]
-    )
-    images = loader.show_progress(made, len(shown), "thumbnails")
-    by_file = {
-        picture.file: image for picture, image in zip(shown, images, strict=True)
-    }
+    typical: list[Picture] = []
+    for (_, type_), of_type in by_type.items():
+        # Traits are measured on sheets only; other pictures are read if they are kept
+        # as thumbnails.
+        if type_.lies_on_sheet:
+            sampled += _sample_plants(of_type)
+        if thumbnails:
+            typical += _choose_typical(of_type, certainty)
+    traits = _measure_traits([*sampled, *typical], loader)
+    images = _make_thumbnails(typical, traits, loader)
+    types_of_species = group_by(by_type, lambda key: key[0])
     described = {}
-    for name, by_type in by_species.items():
-        of_species = [picture for of_type in by_type.values() for picture in of_type]
+    for name, keys in types_of_species.items():
+        records_of_types = {}
+        of_species = []
+        for key in keys:
+            records_of_types[key[1]] = TypeRecord(
+                len(by_type[key]), _count_plants(by_type[key]), records.get(key)
+            )
+            of_species += by_type[key]
+        taxa = [picture.taxon for picture in of_species if picture.taxon]
+        vernacular_names = chain(*(picture.vernacular_names for picture in of_species))
         described[name] = Species(
             # Of the taxa, take the one that names the most of its family and order.
-            max(
-                (p.taxon for p in of_species if p.taxon),
-                key=lambda taxon: bool(taxon.family) + bool(taxon.order),
-            ),
-            tuple(
-                dict.fromkeys(
-                    vernacular for p in of_species for vernacular in p.vernacular_names
-                )
-            ),
-            len(of_species),
-            _count_plants(of_species),
-            {
-                type_: TypeRecord(
-                    len(of_type), _count_plants(of_type), records.get((name, type_))
-                )
-                for type_, of_type in by_type.items()
-            },
-            _summarise_traits(of_species, traits),
-            tuple(
-                thumbnail
-                for picture in typical[name]
-                if (thumbnail := by_file[picture.file])
-            ),
+            taxon=max(taxa, key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
+            vernacular_names=tuple(dict.fromkeys(vernacular_names)),
+            n_pictures=len(of_species),
+            n_plants=_count_plants(of_species),
+            types=records_of_types,
+            traits=_summarise_traits(of_species, traits),
+            thumbnails=tuple(images.get(name, ())),
         )
     return described
+
+
+def _order_by_type(picture: Picture) -> tuple[str, int]:
+    return str(picture.species), _TYPES.index(picture.require_type())
+
+
+def _measure_traits(
+    pictures: Sequence[Picture], loader: FeatureLoader
+) -> dict[Path, dict[str, float]]:
+    """Measure the traits of pictures, by file and name, without those that are not measured well enough."""
+    by_file = {picture.file: picture for picture in pictures}
+    function = PictureFunction(
+        f"traits|{TRAIT_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
+    )
+    tables = loader.compute_for_each(function, list(by_file.values()), "measure")
+    traits: dict[Path, dict[str, float]] = {file: {} for file in by_file}
+    for file, table in zip(by_file, tables, strict=True):
+        if table is not None:
+            values = dict(zip(TRAIT_NAMES, table.tolist(), strict=True))
+            traits[file] = {k: v for k, v in values.items() if not math.isnan(v)}
+    return traits
+
+
+def _make_thumbnails(
+    pictures: Sequence[Picture],
+    traits: Mapping[Path, dict[str, float]],
+    loader: FeatureLoader,
+) -> dict[str, list[Thumbnail]]:
+    """Make the thumbnails of pictures, by species."""
+    made = loader.map_pictures(
+        _make_thumbnail, pictures, [traits[picture.file] for picture in pictures]
+    )
+    thumbnails: dict[str, list[Thumbnail]] = {}
+    shown = loader.show_progress(made, len(pictures), "thumbnails")
+    for picture, thumbnail in zip(pictures, shown, strict=True):
+        if thumbnail:
+            thumbnails.setdefault(str(picture.species), []).append(thumbnail)
+    return thumbnails
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:
@@ -139,20 +143,20 @@ def _assess_answers(
     for type_, answers in held_out.items():
         known = answers.select_known()
         values = known.probabilities[np.arange(len(known.pictures)), known.labels]
-        certainty.update(
-            (p.file, round(float(value), 6))
-            for p, value in zip(known.pictures, values, strict=True)
-        )
+        for picture, value in zip(known.pictures, values.tolist(), strict=True):
+            certainty[picture.file] = round(value, 6)
         rank = rank_labels(known)
         first = np.array(known.species)[known.probabilities.argmax(axis=1)]
         names = np.array([picture.species for picture in known.pictures])
         for name in np.unique(names).tolist():
             ranks = rank[names == name]
-            confused = Counter(
-                np.sort(first[(names == name) & (rank != 1)]).tolist()
-            ).most_common(_MAX_CONFUSED)
-            numbers = len(ranks), int((ranks == 1).sum()), int((ranks <= 5).sum())
-            records[name, type_] = HeldOutRecord(*numbers, dict(confused))
+            wrong = np.sort(first[(names == name) & (rank != 1)]).tolist()
+            records[name, type_] = HeldOutRecord(
+                len(ranks),
+                int((ranks == 1).sum()),
+                int((ranks <= 5).sum()),
+                dict(Counter(wrong).most_common(_MAX_CONFUSED)),
+            )
     return certainty, records
 
 
@@ -171,30 +175,16 @@ def _choose_typical(
 def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
     """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
     by_plant = group_by(range(len(pictures)), lambda index: pictures[index].group)
-    turns = [
-        (turn, index)
-        for of_plant in by_plant.values()
-        for turn, index in enumerate(of_plant)
-    ]
+    turns = [pair for indices in by_plant.values() for pair in enumerate(indices)]
     return [pictures[index] for _, index in sorted(turns)[:TRAIT_PICTURES]]
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
     """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
-    type_ = picture.require_type()
-    values = (
-        measure_reliable_traits(segment(image, type_))[0] if type_.lies_on_sheet else {}
-    )
+    values: dict[str, float] = {}
+    if picture.require_type().lies_on_sheet:
+        values, _ = measure_reliable_traits(segment(image, picture.require_type()))
     return np.array([values.get(name, np.nan) for name in TRAIT_NAMES])
-
-
-def _read_traits(table: np.ndarray | None) -> dict[str, float]:
-    values = [] if table is None else table.tolist()
-    return {
-        name: value
-        for name, value in zip(TRAIT_NAMES, values, strict=False)
-        if not math.isnan(value)
-    }
 
 
 def _summarise_traits(
@@ -227,18 +217,17 @@ def _make_thumbnail(picture: Picture, traits: dict[str, float]) -> Thumbnail | N
     if min(small.shape[:2]) < MIN_SIDE:
         return None
     # Names of files may hold bytes that are no text.
-    credit = picture.title, picture.author, picture.licence
-    name, author, licence = (
-        (word or "").encode(errors="replace").decode()[:200] for word in credit
+    title, author, licence = (
+        (words or "").encode(errors="replace").decode()[:200]
+        for words in (picture.title, picture.author, picture.licence)
     )
-    rounded = {trait: _round(value) for trait, value in traits.items()}
     return Thumbnail(
         encode_jpeg(small, _JPEG_QUALITY),
-        picture.require_type(),
-        name,
-        author,
-        licence,
-        rounded,
+        type=picture.require_type(),
+        name=title,
+        author=author,
+        licence=licence,
+        traits={trait: _round(value) for trait, value in traits.items()},
     )
 
 

@@ -11,20 +11,21 @@ import numpy as np
 
 from leafid.descriptors.encoding import Encoder
 from leafid.errors import LeafidError
-from leafid.features.augmentation import Augmentation
+from leafid.features.augmentation import Augmentation, AugmentationKind
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
 from leafid.model.bundled import find_bundled_model, read_once
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import Picture
 
-#: Number of training pictures above which there are no augmentations: a large set varies enough.
+#: Number of training pictures above which there are no augmentations: a large set
+#: varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
-#: Maximum number of pictures of a plant and type that photos are composited from: pictures of one plant resemble each
-#: other.
+#: Maximum number of pictures of a plant and type that photos are composited from:
+#: pictures of one plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
@@ -44,15 +45,18 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
+    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
+    #: then its composited photos.
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
-    #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary file where they are many.
+    #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary
+    #: file where they are many.
     vectors: Mapping[str, np.ndarray]
     #: The folder that temporary files are written to.
     folder: Path | None = None
-    #: The rows that were made, by the expert's name, for further fits; None where they are not kept.
+    #: The rows that were made, by the expert's name, for further fits; None where they
+    #: are not kept.
     rows: dict[str, TrainingRows] | None = None
 
     def select_pictures(self, indices: np.ndarray) -> list[Picture]:
@@ -74,8 +78,9 @@ class TrainingSet:
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
 
-        From 0, they are the pictures of each of the recipe's training types, as they are or jittered; then, for each
-        composited photo of a picture, the photos of each type.
+        From 0, they are the pictures of each of the recipe's training types, as they
+        are or jittered; then, for each composited photo of a picture, the photos of
+        each type.
         """
         types = self.recipe.training_types
         of_pictures = np.array(
@@ -87,8 +92,9 @@ class TrainingSet:
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
         weights = picture_weights[self.picture_indices] * self.relative_weights
-        total = weights.sum()
-        return weights * (picture_weights.sum() / total) if total else weights
+        if not weights.any():
+            return weights
+        return weights * (picture_weights.sum() / weights.sum())
 
     def make_rows(self, name: str) -> TrainingRows:
         """Make the training rows of an expert, or take those that are kept."""
@@ -98,10 +104,10 @@ class TrainingSet:
         domains = self.number_domains() if expert.centre_types else None
         rows = make_rows(
             self.vectors[name],
-            expert.feature_map,
-            not expert.is_local,
-            domains,
-            self.folder,
+            map=expert.feature_map,
+            standardise=not expert.is_local,
+            domains=domains,
+            folder=self.folder,
         )
         if self.rows is not None:
             self.rows[name] = rows
@@ -117,51 +123,43 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
 
-    Without an extractor, one is made, with encoders that are learned from the pictures or those of the bundled model.
+    Without an extractor, one is made. Its encoders are learned from the pictures, or
+    taken from the bundled model.
     """
     labelled = [
         p for p in pictures if p.type in recipe.training_types and p.species is not None
     ]
     is_source = _choose_composite_sources(labelled)
-    is_used = np.ones(len(labelled), bool)
-    if recipe.composited:
-        # Of types that the recipe doesn't serve, the pictures that photos are composited from are enough.
-        types = {
-            *recipe.types,
-            *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet),
-        }
-        is_used = is_source | np.array(
-            [picture.type in types for picture in labelled], bool
-        )
+    is_used = is_source | _find_used(labelled, recipe)
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
-    augmentations, weights = _list_augmentations(recipe, len(pictures))
-    is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
-    masks = {"jitter": is_served, "composite": is_source[is_used]}
-    is_augmented = np.array(
-        [masks[a.kind] if a else np.ones(len(pictures), bool) for a in augmentations]
-    )
     if extractor is None:
         if recipe.codebooks == "bundled":
             encoders = load_encoders(recipe)
         else:
             encoders = learn_encoders(labelled, recipe, loader, seed)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    augmentations, weights = _list_augmentations(recipe, len(pictures))
+    is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
+    masks = {"jitter": is_served, "composite": is_source[is_used]}
+    everywhere = np.ones(len(pictures), bool)
+    is_augmented = [masks[a.kind] if a else everywhere for a in augmentations]
     numbers, indices = np.nonzero(is_augmented)
-    rows = np.full(is_augmented.shape, -1)
-    rows[numbers, indices] = np.arange(len(numbers))
-    vectors, confidence = _extract(pictures, extractor, loader, augmentations, rows)
+    made_of = [augmentations[number] for number in numbers.tolist()]
+    vectors, confidence = _extract(pictures, extractor, loader, made_of, indices)
     is_read = np.isfinite(confidence[: len(pictures)])
-    kept = slice(None) if is_read.all() else np.flatnonzero(is_read[indices])
+    kept: slice | np.ndarray = slice(None)
+    if not is_read.all():
+        kept = np.flatnonzero(is_read[indices])
     return TrainingSet(
-        recipe,
-        extractor,
-        [pictures[index] for index in np.flatnonzero(is_read)],
-        confidence[kept],
-        (np.cumsum(is_read) - 1)[indices[kept]],
-        numbers[kept],
-        weights[numbers[kept]],
-        {name: array[kept] for name, array in vectors.items()},
-        loader.folder,
+        recipe=recipe,
+        extractor=extractor,
+        pictures=[pictures[index] for index in np.flatnonzero(is_read)],
+        confidence=confidence[kept],
+        picture_indices=(np.cumsum(is_read) - 1)[indices[kept]],
+        augmentations=numbers[kept],
+        relative_weights=weights[numbers[kept]],
+        vectors={name: array[kept] for name, array in vectors.items()},
+        folder=loader.folder,
     )
 
 
@@ -181,25 +179,32 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     return {name: identifier.extractor.encoders[name] for name in local}
 
 
+def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
+    """Find the pictures whose vectors are learned from, bool (n,), whether or not photos are composited from them.
+
+    Of types that the recipe doesn't serve, the pictures that photos are composited from
+    are enough.
+    """
+    types = set(recipe.training_types)
+    if recipe.composited:
+        types = {t for t in types if t in recipe.types or not t.lies_on_sheet}
+    return np.array([picture.type in types for picture in pictures], bool)
+
+
 def _list_augmentations(
     recipe: Recipe, n_pictures: int
 ) -> tuple[list[Augmentation | None], np.ndarray]:
     """List the augmentations, with the weight of a picture relative to it as it is, which is the first: None."""
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]
+    kinds: list[tuple[AugmentationKind, int, float]] = [
+        ("jitter", recipe.jittered, recipe.jittered_weight),
+        ("composite", recipe.composited, COMPOSITED_WEIGHT),
+    ]
     if n_pictures <= MAX_AUGMENTED_PICTURES:
-        augmentations += [
-            Augmentation("jitter", number + 1) for number in range(recipe.jittered)
-        ]
-        augmentations += [
-            Augmentation("composite", number + 1) for number in range(recipe.composited)
-        ]
-        weights += [
-            recipe.jittered_weight / recipe.jittered for _ in range(recipe.jittered)
-        ]
-        weights += [
-            COMPOSITED_WEIGHT / recipe.composited for _ in range(recipe.composited)
-        ]
+        for kind, number, weight in kinds:
+            augmentations += [Augmentation(kind, k + 1) for k in range(number)]
+            weights += [weight / max(number, 1)] * number
     return augmentations, np.array(weights)
 
 
@@ -210,10 +215,11 @@ def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
         for index, picture in enumerate(pictures)
         if picture.require_type().lies_on_sheet
     ]
-    is_source = np.zeros(len(pictures), bool)
-    for members in group_by(
+    by_plant = group_by(
         sheets, lambda index: (pictures[index].group, pictures[index].type)
-    ).values():
+    )
+    is_source = np.zeros(len(pictures), bool)
+    for members in by_plant.values():
         number = min(len(members), MAX_COMPOSITED_PER_PLANT)
         is_source[[members[len(members) * k // number] for k in range(number)]] = True
     return is_source
@@ -224,40 +230,44 @@ def _extract(
     extractor: FeatureExtractor,
     loader: FeatureLoader,
     augmentations: Sequence[Augmentation | None],
-    rows: np.ndarray,
+    indices: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, float64 (n_rows,).
 
-    Confidences of unreadable pictures are NaN. `rows`, int (n_augmentations, n_pictures), are the rows of pictures and
-    their augmentations, -1 for those left out.
+    A row is an augmentation of the picture with an index. Confidences of unreadable
+    pictures are NaN.
     """
-    vectors: dict[str, np.ndarray] = {}
-    confidence = np.full(int(rows.max(initial=-1)) + 1, np.nan)
-    # Pictures with the same augmentations are streamed together: each is read once for all of them.
+    arrays = _Arrays(len(indices), loader.folder)
+    rows = group_by(range(len(indices)), lambda row: int(indices[row]))
+    # Pictures with the same augmentations are streamed together: each is read once for
+    # all of them.
     patterns = group_by(
-        range(len(pictures)),
-        lambda index: tuple(np.flatnonzero(rows[:, index] >= 0).tolist()),
+        rows, lambda index: tuple(augmentations[row] for row in rows[index])
     )
-    for numbers, members in patterns.items():
-        views = [augmentations[number] for number in numbers]
-        with closing(
-            loader.stream_augmented(
-                [pictures[index] for index in members], extractor, views
-            )
-        ) as stream:
-            for index, features_of_views in zip(members, stream, strict=True):
-                if features_of_views is None:
-                    continue
-                for row, features in zip(
-                    rows[list(numbers), index], features_of_views, strict=True
-                ):
-                    confidence[row] = features.confidence
-                    for name, vector in features.vectors.items():
-                        if name not in vectors:
-                            vectors[name] = make_array(
-                                len(confidence), len(vector), np.float16, loader.folder
-                            )
-                        vectors[name][row] = vector
-        for array in vectors.values():
+    for views, members in patterns.items():
+        selected = [pictures[index] for index in members]
+        with closing(loader.stream_augmented(selected, extractor, views)) as stream:
+            for index, features in zip(members, stream, strict=True):
+                if features is not None:
+                    arrays.store(rows[index], features)
+        for array in arrays.vectors.values():
             release_memory(array)
-    return vectors, confidence
+    return arrays.vectors, arrays.confidence
+
+
+class _Arrays:
+    """The vectors and confidences of rows, as they come."""
+
+    def __init__(self, n_rows: int, folder: Path | None) -> None:
+        self.vectors: dict[str, np.ndarray] = {}
+        self.confidence = np.full(n_rows, np.nan)
+        self._folder = folder
+
+    def store(self, rows: Sequence[int], features: Sequence[Features]) -> None:
+        for row, of_row in zip(rows, features, strict=True):
+            self.confidence[row] = of_row.confidence
+            for name, vector in of_row.vectors.items():
+                if name not in self.vectors:
+                    shape = len(self.confidence), len(vector)
+                    self.vectors[name] = make_array(*shape, np.float16, self._folder)
+                self.vectors[name][row] = vector

@@ -7,6 +7,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.model.answer import format_probability
 from leafid.model.model import Model
@@ -25,8 +26,8 @@ def calibrated(drawn_model, tmp_path):
     types = {}
     for type_, part in model.types.items():
         calibration = np.array([SLOPE, OFFSET], np.float32)
-        rejection = replace(
-            part.identifier.rejection, answer=calibration, quantiles=np.zeros(2)
+        rejection = structs.replace(
+            part.identifier.rejection, calibration=calibration, quantiles=np.zeros(2)
         )
         types[type_] = replace(
             part, identifier=replace(part.identifier, rejection=rejection)
@@ -95,4 +96,4 @@ def test_a_model_of_before_has_no_calibration(drawn_model, tmp_path):
 
     old = changed(drawn_model, tmp_path / "old.leafid", forget)
     for type_model in Model.read(old).types.values():
-        assert type_model.identifier.rejection.answer.tolist() == [1, 0]
+        assert type_model.identifier.rejection.calibration.tolist() == [1, 0]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.features import augmentation as module
-from leafid.features.augmentation import Augmentation, SourcePicture, jitter_picture
+from leafid.features.augmentation import Augmentation, AugmentedPicture, jitter_picture
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
 
@@ -183,7 +183,7 @@ def test_the_light_of_a_poor_picture_changes_the_leaf_beside_its_sheet(
     ("longest_side", "side"), [(400, 400), (640, 640), (800, 640), (2000, 640)]
 )
 def test_composited_photos_have_at_most_640_pixels(leaf_on_white, longest_side, side):
-    views = SourcePicture(leaf_on_white, SCAN, longest_side).make_views(
+    views = AugmentedPicture(leaf_on_white, SCAN, longest_side).make_views(
         Augmentation("composite", 1)
     )
     assert max(views.image.shape[:2]) == side

@@ -7,7 +7,7 @@ from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
-from leafid.features.augmentation import Augmentation, SourcePicture
+from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
 from leafid.features.recipe import Expert
@@ -133,7 +133,7 @@ def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
         longest_side=200,
     )
     features = extractor.extract_from_views(
-        SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2))
+        AugmentedPicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2))
     )
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)

@@ -10,7 +10,7 @@ import pytest
 from leafid.features import loader as module
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import TYPE_FEATURES, FeatureLoader, PictureFunction
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
@@ -172,16 +172,15 @@ def test_another_version_of_opencv_computes_anew(
 ):
     """The last of its three numbers makes no difference, as it counts bug fixes."""
     types = []
-    monkeypatch.setattr(
-        module,
-        "measure_type_features",
-        lambda image, picture: types.append(picture) or np.zeros(27),
+    function = replace(
+        TYPE_FEATURES,
+        compute=lambda image, picture: types.append(picture) or np.zeros(27),
     )
     counts = []
     for version in ("4.11.0", "4.11.1", "4.12.0", "5.0.0", "5.0.0-dev", "4.11.0"):
         monkeypatch.setattr(cv2, "__version__", version)
         load(FeatureLoader(store), pictures[:1])
-        FeatureLoader(store).load_type_features(pictures[:1])
+        FeatureLoader(store).compute_for_each(function, pictures[:1])
         counts.append((len(computed), len(types)))
     assert counts == [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (3, 3)]
 
@@ -192,9 +191,8 @@ def test_values_are_rounded_to_half_precision(pictures, store):
         np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
     )
     for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
-        (measures,) = loader.load_measures(
-            pictures[:1], "own|1", 5, 100, lambda image, picture: values
-        )
+        function = PictureFunction("own|1", 5, lambda image, picture: values, 100)
+        (measures,) = loader.compute_for_each(function, pictures[:1])
         np.testing.assert_array_equal(measures, wanted)
         assert measures.dtype == np.float32
 
@@ -202,17 +200,17 @@ def test_values_are_rounded_to_half_precision(pictures, store):
 def test_a_cached_value_of_another_length_is_computed_again(pictures, store):
     for load_values in (
         lambda: load(FeatureLoader(store), pictures[:2]),
-        lambda: FeatureLoader(store).load_type_features(pictures[:2]),
+        lambda: FeatureLoader(store).compute_for_each(TYPE_FEATURES, pictures[:2]),
     ):
         load_values()
     expected = vectors(load(FeatureLoader(), pictures[:2]))
-    types = FeatureLoader().load_type_features(pictures[:2])
+    types = FeatureLoader().compute_for_each(TYPE_FEATURES, pictures[:2])
     rows = store._connection.execute("SELECT key, value FROM vectors").fetchall()
     for length in (0, 3, 8, 100_000):
         store.put([(key, value[4:][:7] + bytes(length)) for key, value in rows])
         assert vectors(load(FeatureLoader(store), pictures[:2])) == expected
         np.testing.assert_array_equal(
-            FeatureLoader(store).load_type_features(pictures[:2]), types
+            FeatureLoader(store).compute_for_each(TYPE_FEATURES, pictures[:2]), types
         )
 
 

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from leafid.features.augmentation import Augmentation, SourcePicture
+from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.non_leaves import ALL_KINDS, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
@@ -36,7 +36,7 @@ def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
 
 
 def test_the_leaf_lends_its_place(leaf_on_white):
-    views = SourcePicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(
+    views = AugmentedPicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(
         Augmentation("no-leaf", 2)
     )
     leaf = segment(leaf_on_white, AcquisitionType.SCAN)

@@ -16,7 +16,7 @@ from msgspec import structs
 from leafid.descriptors.encoding import ENCODERS
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
-from leafid.features.augmentation import Augmentation, SourcePicture
+from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
@@ -159,7 +159,7 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 def test_augmentations(fixed_pictures, check_digests):
     """Only the drawn picture serves: what is drawn at random depends on every bit of a picture that is decoded."""
-    source = SourcePicture(*fixed_pictures["drawn"], longest_side=400)
+    source = AugmentedPicture(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
         augmented = source.make_views(Augmentation(kind, number)).image

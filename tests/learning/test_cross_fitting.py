@@ -3,11 +3,14 @@ import pytest
 from msgspec import structs
 
 from leafid.errors import LeafidError
-from leafid.learning.cross_fitting import cross_fit
+from leafid.learning.cross_fitting import Fold, cross_fit
+from leafid.learning.folds import Folds
 from leafid.learning.rows import make_rows
+from leafid.learning.scorers import LinearScorer
 from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
+NO_FOLDS = Folds([], [], [])
 KINDS = {
     "ridge": {},
     "LinearSVC": {"classifier": "sklearn.svm.LinearSVC"},
@@ -34,15 +37,18 @@ def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None
     asked = np.arange(len(labels)) if asked is None else asked
     settings = structs.replace(SETTINGS, **KINDS[kind])
     weights = np.ones(len(labels)) if weights is None else weights
-    folds = {
-        str(number): [
-            (fold, np.where(np.isin(np.arange(len(labels)), fold), 0, weights))
-            for fold in way
-        ]
-        for number, way in enumerate(ways)
-    }
-    expert = cross_fit(rows, labels, weights, folds, asked, settings)
-    return expert.make_scorer(), list(expert.held_out_scores.values())
+    folds = []
+    for way in ways:
+        is_held_out = [np.isin(np.arange(len(labels)), fold) for fold in way]
+        folds.append(
+            [
+                Fold(fold, np.where(mask, 0, weights))
+                for fold, mask in zip(way, is_held_out, strict=True)
+            ]
+        )
+    folds += [[]] * (3 - len(folds))
+    expert = cross_fit(rows, labels, weights, Folds(*folds), asked, settings)
+    return expert.make_scorer(), expert.held_out_scores[: len(ways)]
 
 
 def learned(vectors, labels, folds, kind="ridge", asked=None):
@@ -76,14 +82,16 @@ def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d):
     fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
     remaining = np.where(np.isin(np.arange(60), fold), 0, weights)
     expert = cross_fit(
-        rows, labels, weights, {"fold": [(fold, remaining)]}, fold, settings
+        rows, labels, weights, Folds([Fold(fold, remaining)], [], []), fold, settings
     )
-    alone = cross_fit(rows, labels, remaining, {}, fold, settings)
+    alone = cross_fit(rows, labels, remaining, NO_FOLDS, fold, settings)
     centred = alone.transform.transform(vectors[fold], domains[fold])
     coefficients, intercepts = alone.classifier
     # Scores are up to 10.
     np.testing.assert_allclose(
-        expert.held_out_scores["fold"], centred @ coefficients + intercepts, atol=1e-3
+        expert.held_out_scores.without_plant,
+        centred @ coefficients + intercepts,
+        atol=1e-3,
     )
 
 
@@ -96,7 +104,7 @@ def test_targets_are_what_a_classifier_scores(kind):
         make_rows(vectors),
         labels,
         weights,
-        {},
+        NO_FOLDS,
         np.arange(60),
         settings,
         keep_statistics=True,
@@ -149,6 +157,16 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     assert np.isneginf(scores[others][:, :2]).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_species_needs_no_classifier(kind):
+    vectors, _ = drawn(30, 5)
+    scorer, scores = learned(vectors, np.zeros(30, int), [np.arange(15)], kind)
+    assert isinstance(scorer, LinearScorer)
+    assert not scorer.coefficients.any()
+    assert scorer.scores(vectors).shape == scores.shape == (30, 1)
+    assert np.isfinite(scores[:15]).all()
+
+
 @pytest.mark.parametrize("d", [4, 40])
 def test_a_penalty_that_is_too_weak(d):
     vectors = 1e6 * np.repeat(np.random.default_rng(0).normal(size=(30, 1)), d, axis=1)
@@ -160,7 +178,7 @@ def test_a_penalty_that_is_too_weak(d):
             make_rows(vectors),
             np.arange(30) % 2,
             np.ones(30),
-            {},
+            NO_FOLDS,
             np.arange(30),
             settings,
         )

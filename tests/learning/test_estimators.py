@@ -91,16 +91,6 @@ def test_every_classifier_learns(name, n_species):
         )
 
 
-def test_one_species_needs_no_classifier():
-    rows, _ = make_data()
-    fitted = fit(PIPELINE, rows, np.zeros(60, int))
-    assert not score(fitted, rows).any()
-    assert score(fitted, rows).shape == (60, 1)
-    assert is_linear(fitted)
-    coefficients, intercepts = to_linear(fitted)
-    assert (coefficients.shape, intercepts.shape) == ((6, 1), (1,))
-
-
 def test_a_linear_classifier_without_intercepts():
     rows, labels = make_data()
     fitted = fit(

@@ -1,18 +1,27 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.learning import rejection_fitting
+from leafid.learning.folds import Folds
+from leafid.learning.knownness import (
+    HeldOutLeaves,
+    compute_evidence,
+    count_evidence,
+    fit_knownness,
+)
+from leafid.learning.leafness import fit_leafness, predict_leafness
+from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
 from leafid.learning.rejection import (
     Rejection,
     acceptance_score,
-    compute_evidence,
-    count_evidence,
+    apply_calibration,
+    compute_quantiles,
+    fit_rejection,
 )
-from leafid.learning.rejection_fitting import Examples, FirstSpecies
 
 
 def compute_evidence_slowly(scores, trust, weights, confidence):
@@ -76,76 +85,127 @@ def test_evidence_is_what_its_definition_says(n_experts, n_species, seed):
         np.testing.assert_allclose(evidence[row], expected, atol=1e-9)
 
 
-def make_examples(centre, n, seed, n_columns=6):
-    random = np.random.default_rng(seed)
+def draw_rows(centre, n, seed, n_columns=6):
+    return np.random.default_rng(seed).normal(centre, 1, (n, n_columns))
+
+
+def join(positive, negative, weights=None):
+    """Join examples of two classes, each in ten groups."""
+    n = len(positive), len(negative)
     return Examples(
-        random.normal(centre, 1, (n, n_columns)),
-        np.ones(n),
-        [f"group {number % 10}" for number in range(n)],
+        np.vstack([positive, negative]),
+        np.repeat([True, False], n),
+        np.ones(sum(n)) if weights is None else weights,
+        [f"group {number % 10}" for size in n for number in range(size)],
     )
 
 
-def fit_rejection(leaves, non_leaves, known, unknown, gain=0.0, is_typical=None):
-    n = len(known.rows)
-    first = FirstSpecies(np.ones(n), np.ones(n), np.zeros(n, bool), np.ones(n, bool))
-    is_typical = np.ones(n, bool) if is_typical is None else is_typical
-    return rejection_fitting.fit_rejection(
-        leaves, non_leaves, known, unknown, gain, is_typical, first
+WEIGHTS = np.ones(2)
+
+
+def draw_leaves(n, seed, n_species=6, clarity=(3.0, 0.0, 3.0), n_plants=20):
+    """Leaves whose species stands out by so much in the scores of two experts, without each kind of fold."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(n) % n_species
+    is_label = labels[:, None] == np.arange(n_species)
+    scores = []
+    for height, is_seen in zip(clarity, (True, False, True), strict=True):
+        drawn = random.normal(size=(2, n, n_species)) + height * is_label
+        scores.append([np.where(is_label & (not is_seen), -np.inf, s) for s in drawn])
+    return HeldOutLeaves(
+        labels=labels,
+        plants=np.array([f"plant {k % n_species} {k % n_plants}" for k in range(n)]),
+        weights=np.ones(n),
+        confidence=np.ones(n),
+        is_jittered=np.zeros(n, bool),
+        trust=[np.ones(n)] * 2,
+        scores=Folds(*scores),
     )
+
+
+def measure(leaves):
+    """The evidence of leaves as examples of known and of unknown species."""
+    return [
+        compute_evidence(scores, leaves.trust, WEIGHTS, leaves.confidence)
+        for scores in leaves.scores[:2]
+    ]
+
+
+def fit(leaves, seed=0, **changes):
+    vectors = draw_rows(2, len(leaves.labels), seed, 20)
+    examples = join(vectors, draw_rows(0, 300, seed + 1, 20))
+    return fit_rejection(replace(leaves, **changes), examples, WEIGHTS)
 
 
 @pytest.fixture(scope="module")
-def rejection():
-    return fit_rejection(
-        make_examples(2, 800, 0, 20),
-        make_examples(0, 500, 1, 20),
-        make_examples(1, 800, 2),
-        make_examples(-1, 500, 3),
-    )
+def leaves():
+    return draw_leaves(800, 0)
+
+
+@pytest.fixture(scope="module")
+def rejection(leaves):
+    return fit(leaves)
 
 
 def test_a_fitted_rejection_separates_what_it_was_fitted_to(rejection):
-    leaf, known = rejection.assess(
-        make_examples(2, 100, 4, 20).rows, make_examples(1, 100, 6).rows
-    )
+    known, unknown = measure(draw_leaves(300, 1))
+    leaf, p_known = rejection.assess(draw_rows(2, 300, 4, 20), known)
     assert np.mean(leaf > 0.5) > 0.97
-    assert np.mean(known > 0.5) > 0.95
-    leaf, known = rejection.assess(
-        make_examples(0, 100, 5, 20).rows, make_examples(-1, 100, 7).rows
-    )
+    assert np.mean(p_known > 0.5) > 0.85
+    leaf, p_known = rejection.assess(draw_rows(0, 300, 5, 20), unknown)
     assert np.mean(leaf < 0.5) > 0.97
-    assert np.mean(known < 0.5) > 0.95
+    assert np.mean(p_known < 0.5) > 0.85
 
 
 def test_probabilities_hold_on_groups_that_were_held_out():
     # Nothing separates the classes but noise, of which the regression learns as much as there are columns.
-    rejection = fit_rejection(
-        make_examples(0, 60, 0, 300),
-        make_examples(0, 60, 1, 300),
-        make_examples(0, 60, 2),
-        make_examples(0, 60, 3),
-    )
-    probabilities, _ = rejection.assess(
-        make_examples(0, 200, 4, 300).rows, make_examples(0, 200, 5).rows
-    )
+    noise = join(draw_rows(0, 60, 0, 300), draw_rows(0, 60, 1, 300))
+    coefficients, _ = fit_leafness(noise)
+    probabilities = predict_leafness(draw_rows(0, 200, 4, 300), coefficients)
     # 19 of 20 pictures are taken to show a leaf.
-    assert (
-        0.91 < np.quantile(probabilities, 0.1) < np.quantile(probabilities, 0.9) < 0.975
-    )
+    low, high = np.quantile(probabilities, [0.1, 0.9])
+    assert 0.91 < low < high < 0.975
 
 
 def test_sample_weights_count():
-    leaves, others = make_examples(5, 100, 0), make_examples(-5, 50, 1)
-    known, unknown = make_examples(0, 100, 2), make_examples(0, 100, 3)
-    # Only the unknown examples on one side count.
-    unknown = unknown._replace(weights=(unknown.rows[:, 0] > 0).astype(float))
-    assert fit_rejection(leaves, others, known, unknown).known[0] < 0
+    positive, negative = draw_rows(0, 100, 2), draw_rows(0, 100, 3)
+    # Only the negative examples on one side count.
+    weights = np.append(np.ones(100), negative[:, 0] > 0)
+    coefficients, _ = fit_calibrated(join(positive, negative, weights), 10.0)
+    assert coefficients[0] < 0
+
+
+def test_a_class_of_one_group_is_learned():
+    rows = draw_rows(3, 50, 0), draw_rows(-3, 50, 1)
+    examples = join(*rows)._replace(groups=["the same"] * 100)
+    coefficients, probabilities = fit_calibrated(examples, 0.01)
+    assert predict_logistic(rows[0], coefficients).min() > 0.5
+    assert probabilities[:50].min() > 0.5 > probabilities[50:].max()
+
+
+def test_a_leaf_without_another_plant_is_no_example_of_a_known_species(leaves):
+    """It has weight 0 among them: the other leaves are as probably known as without it."""
+    is_alone = np.arange(800) >= 600
+    is_label = leaves.labels[:, None] == np.arange(6)
+    hidden = [
+        np.where(is_alone[:, None] & is_label, -np.inf, scores)
+        for scores in leaves.scores.without_plant
+    ]
+    folds = leaves.scores._replace(without_plant=hidden)
+    alone = replace(leaves, scores=folds)
+    assert alone.sees_species.without_plant.tolist() == (~is_alone).tolist()
+    assert not alone.sees_species.without_species.any()
+    changed = fit_knownness(alone, WEIGHTS)
+    original = fit_knownness(leaves, WEIGHTS)
+    # Standardisation, which has no weights, changes little.
+    np.testing.assert_allclose(
+        changed.known[~is_alone], original.known[~is_alone], atol=0.1
+    )
 
 
 def test_the_share_asked_for_is_rejected(rejection):
-    probabilities = rejection.assess(
-        make_examples(2, 1000, 8, 20).rows, make_examples(1, 1000, 9).rows
-    )
+    known, _ = measure(draw_leaves(1200, 8))
+    probabilities = rejection.assess(draw_rows(2, 1200, 8, 20), known)
     for share in (0.05, 0.2, 0.5):
         is_rejected = rejection.judge(*probabilities, share) != "species"
         # Held-out examples, by which the threshold goes, are separated a little worse than new ones.
@@ -157,57 +217,58 @@ def test_the_share_asked_for_is_rejected(rejection):
             rejection.find_threshold(share)
 
 
-def test_the_operating_points_count_on_what_evidence_gains():
-    examples = (
-        make_examples(2, 400, 0),
-        make_examples(0, 300, 1),
-        make_examples(1, 400, 2),
-        make_examples(-1, 300, 3),
-    )
-    fitted = fit_rejection(*examples)
-    # New leaves whose evidence is better by this than that of held-out ones.
-    gain = np.full(6, 0.3)
-    gained = fit_rejection(*examples, gain)
-    np.testing.assert_array_equal(gained.known, fitted.known)
-    probabilities = fitted.assess(
-        make_examples(2, 2000, 8).rows, make_examples(1, 2000, 9).rows + gain
-    )
-    shares = [
-        (rejection.judge(*probabilities, 0.1) != "species").mean()
-        for rejection in (fitted, gained)
-    ]
-    assert shares[0] < 0.08 < shares[1] < 0.14
-    # What evidence loses is noise.
+def test_the_operating_points_count_on_what_evidence_gains(leaves, rejection):
+    """Leaves are clearer to classifiers that have seen more plants, by as much as from more to fewer held out."""
+    more_plants = draw_leaves(800, 0, clarity=(2.0, 0.0, 2.0)).scores.without_plant
+    folds = leaves.scores._replace(without_more_plants=more_plants)
+    gained = fit(leaves, scores=folds)
     np.testing.assert_array_equal(
-        fit_rejection(*examples, -gain).quantiles, fitted.quantiles
+        gained.known_coefficients, rejection.known_coefficients
     )
+    assert (gained.quantiles > rejection.quantiles)[10:-10].all()
+    knownness = fit_knownness(replace(leaves, scores=folds), WEIGHTS)
+    assert knownness.gain > 0
+    # What evidence loses is noise.
+    less = draw_leaves(800, 0, clarity=(4.0, 0.0, 4.0)).scores.without_plant
+    folds = leaves.scores._replace(without_more_plants=less)
+    assert fit_knownness(replace(leaves, scores=folds), WEIGHTS).gain == 0
 
 
 def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
     """A hard plant with a fifth of the pictures of 401 plants weighs a fifteenth of all, a third of its pictures."""
-    hard, easy = make_examples(0, 100, 0), make_examples(1, 400, 1)
-    groups = ["hard"] * 100 + [f"easy {number}" for number in range(400)]
-    leaves = Examples(
-        np.vstack([hard.rows - 2, easy.rows]),
-        np.append(np.full(100, 1 / 100), np.ones(400)),
-        groups,
+    scores = np.append(np.zeros(100), np.linspace(1, 2, 400))
+    weights = np.append(np.full(100, 1 / 100), np.ones(400))
+    quantiles = compute_quantiles(scores, weights)
+    # 2/3 · 1/401 + 1/3 · 1/5 = 0.068
+    steps = np.linspace(0, 1, len(quantiles))
+    assert (quantiles[steps < 0.067] == 0).all()
+    assert (quantiles[steps > 0.07] >= 1).all()
+
+
+def test_operating_points_are_of_species_with_another_plant(leaves, rejection):
+    """There is a quantile for each such leaf; without such a species, for each of all leaves."""
+    assert len(rejection.quantiles) == 800
+    is_alone = leaves.labels == 0
+    one_plant = np.where(is_alone, "the only one", leaves.plants)
+    assert len(fit(leaves, plants=one_plant).quantiles) == 800 - is_alone.sum()
+    one_each = np.array([f"plant {label}" for label in leaves.labels])
+    assert len(fit(leaves, plants=one_each).quantiles) == 800
+
+
+def test_answers_are_calibrated_on_jittered_copies_if_there_are_any(leaves):
+    """Copies whose scores are noise are hardly ever right, and only they count."""
+    is_copy = np.arange(800) % 2 == 1
+    noise = draw_leaves(800, 5, clarity=(0.0, 0.0, 0.0)).scores.without_plant
+    scores = [
+        np.where(is_copy[:, None], *pair)
+        for pair in zip(noise, leaves.scores.without_plant, strict=True)
+    ]
+    folds = leaves.scores._replace(without_plant=scores)
+    of_all, of_copies = (
+        apply_calibration(0.5, fit(leaves, scores=folds, is_jittered=mask).calibration)
+        for mask in (np.zeros(800, bool), is_copy)
     )
-    others = make_examples(-1, 300, 2), leaves, make_examples(-1, 300, 3)
-    new = make_examples(1, 2000, 4).rows, make_examples(1, 2000, 5).rows
-    fitted = fit_rejection(leaves, *others)
-    assert (fitted.judge(*fitted.assess(*new), 0.06) != "species").mean() < 0.01
-    assert 0.01 < (fitted.judge(*fitted.assess(*new), 0.1) != "species").mean() < 0.06
-    without_hard = fit_rejection(leaves, *others, is_typical=np.array(groups) != "hard")
-    assert (
-        0.07
-        < (without_hard.judge(*fitted.assess(*new), 0.1) != "species").mean()
-        < 0.13
-    )
-    # Without a typical leaf, all of them count.
-    np.testing.assert_array_equal(
-        fit_rejection(leaves, *others, is_typical=np.zeros(500, bool)).quantiles,
-        fitted.quantiles,
-    )
+    assert of_copies < of_all - 0.2
 
 
 def test_what_is_probably_no_leaf_is_rated_below_all_others():
@@ -229,14 +290,6 @@ def test_the_reason_of_a_rejection(rejection):
         "no-leaf",
     ]
     assert rejection.judge(leaf, known, 0)[-1] == "no-leaf"
-
-
-def test_a_class_of_one_group_is_learned():
-    alone = make_examples(3, 50, 0)._replace(groups=["the same"] * 50)
-    rejection = fit_rejection(
-        alone, make_examples(-3, 50, 1), alone, make_examples(-3, 50, 2)
-    )
-    assert rejection.assess(alone.rows, alone.rows)[0].min() > 0.5
 
 
 def test_extreme_rows_give_probabilities():

@@ -8,7 +8,8 @@ import pytest
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
-from leafid.learning.rejection import Rejection, count_evidence
+from leafid.learning.knownness import count_evidence
+from leafid.learning.rejection import Rejection
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Taxon
 from leafid.pictures.reading import read_collection

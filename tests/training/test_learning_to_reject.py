@@ -30,7 +30,7 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
     pictures = [
         Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)
     ]
-    assert gather_non_leaves(identifier, pictures, FeatureLoader()) is None
+    assert gather_non_leaves(identifier, pictures, FeatureLoader()) == []
     assert len({file for file, _ in drawn}) == len(drawn) == number // 2
     assert set(Counter(kind for _, kind in drawn).values()) == {
         number // 2 // len(TRAINING_KINDS)

@@ -9,7 +9,7 @@ from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation.condition import Condition
-from leafid.training.folds import WITHOUT_PLANT, FoldPlan
+from leafid.training.folds import FoldPlan
 from leafid.training.training_set import build_training_set
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -156,4 +156,4 @@ def test_pictures_are_held_out_in_five_folds_of_plants():
     ]
     training_set, _ = gathered(pictures=pictures)
     plan = FoldPlan(training_set, [SCAN], np.arange(10), 0, learn_rejection=False)
-    assert [len(fold) for fold in plan.folds[WITHOUT_PLANT]] == [2] * 5
+    assert [len(fold) for fold in plan.folds.without_plant] == [2] * 5

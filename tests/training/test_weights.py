@@ -9,7 +9,7 @@ from msgspec import structs
 from leafid.features.recipe import Expert, Recipe
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.folds import WITHOUT_PLANT, FoldPlan
+from leafid.training.folds import FoldPlan
 from leafid.training.training_set import TrainingSet
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
@@ -43,7 +43,7 @@ def weigh(pictures, settings):
         {},
     )
     plan = FoldPlan(training_set, [SCAN], np.arange(n), 0, learn_rejection=False)
-    folds = plan.folds[WITHOUT_PLANT]
+    folds = plan.folds.without_plant
     return [plan.weigh_rows(settings, fold) for fold in ((), *folds)], folds
 
 

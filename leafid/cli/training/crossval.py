@@ -24,7 +24,8 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ from leafid.cli.computing import (
 )
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
+from leafid.features.loader import FeatureLoader
 from leafid.files import open_output, write_text
 from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
@@ -55,7 +57,8 @@ from leafid.pictures.picture import Picture
 from leafid.pictures.splits import UNITS, Kind, Split, SplitProtocol, Unit
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.runs import check_picture_names
-from leafid.scoring.tables import format_csv
+from leafid.scoring.score_table import ScoreOptions
+from leafid.scoring.tables import Table, format_csv
 from leafid.studies.cross_validation import (
     FoldAnswers,
     cross_validate,
@@ -109,99 +112,97 @@ def run(options: Options, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     _check_options(options)
     scoring = options.as_score_options()
-    kind: Kind = "parts" if options.parts else "folds"
-    protocol = SplitProtocol(
-        name="",
-        kind=kind,
-        by=options.by,
-        folds=options.folds,
-        shots=tuple(options.shots or ()),
-    )
-    recipe = options.recipe or "default"
+    folds: list[Any] = []
     with open_loader(options, environment) as loader:
-        pictures, _ = read_training_pictures(
-            options.collection, options, all_parts=options.parts
-        )
-        if options.output:
-            tested = [p for p in pictures if p.part == "test" or not options.parts]
-            check_picture_names(tested)
-        pictures = assign_types_and_warn(pictures, loader, environment)
-        seeds = range(options.seed, options.seed + (options.repeats or 3))
-        splits = [*protocol.make_splits(pictures, seeds)]
-        recipes = load_recipes(recipe, pictures, options.only_type)
+        pictures = _read_pictures(options, loader, environment)
+        splits = _make_splits(options, pictures)
+        recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
         validate: Any = cross_validate
         if options.open_world:
             validate = cross_validate_open_world
-        folds = [
-            *_note_folds(
-                validate(pictures, recipes, loader, splits, options.shared_codebooks),
-                environment,
-            )
-        ]
-    if not folds:
-        needs = {
-            False: "pictures to test on",
-            True: "more species to hold some out",
-        }
-        raise LeafidError(
-            f"{options.collection}: expected {needs[options.open_world]}, found too few"
-        )
-    answers = pool_evidence_of_folds(folds) if options.sessions else folds
-    if options.open_world:
-        tables = make_open_world_tables(folds)
-    else:
-        name = Path(recipe).stem
-        tables = [make_cross_validation_table(name, answers, scoring)]
+        for fold in validate(
+            pictures, recipes, loader, splits, options.shared_codebooks
+        ):
+            where = [f"seed {fold.seed}", f"fold {fold.fold + 1}", fold.setting]
+            environment.note(f"{', '.join(filter(None, where))}: {fold.type} done")
+            folds.append(fold)
+    if options.sessions:
+        folds = pool_evidence_of_folds(folds)
+    tables = _tabulate(folds, options, scoring)
     if options.output:
-        _write_runs(Path(options.output), answers, environment)
-        _write_folds(Path(options.output), pictures, splits)
+        folder = Path(options.output)
+        _write_runs(folder, folds, environment)
+        _write_folds(folder, pictures, splits)
     print_tables(tables, options, environment, options.digits)
     return 1 if loader.unreadable else 0
 
 
 def _check_options(options: Options) -> None:
-    is_file = isinstance(options.folds, str)
+    """Refuse options that don't go together, and an output that can't be written."""
     if options.folds == 1:
         raise UsageError(
             "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
         )
-    if is_file and (options.repeats or options.parts or options.by != "plant"):
+    has_file = isinstance(options.folds, str)
+    if has_file and (options.repeats or options.parts or options.by != "plant"):
         raise UsageError(
-            "expected --folds FILE without --repeats, --parts and --by, which it "
-            "settles"
+            "expected --folds FILE without --repeats, --parts and --by, which it settles"
         )
     if options.open_world and (options.sessions or options.output or options.metrics):
         raise UsageError(
             "expected --open-world without --sessions, --output and --metrics"
         )
     if options.output:
-        inputs = [str(options.folds)] if is_file else []
+        inputs = [options.folds] if isinstance(options.folds, str) else []
         check_output(options.output, inputs, file="folds.csv")
 
 
-def _note_folds(folds: Iterable[Any], environment: Environment) -> Iterator[Any]:
-    """Yield the folds, with a line of progress after each."""
-    for fold in folds:
-        setting = f", {fold.setting}" if fold.setting else ""
-        environment.note(
-            f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done"
-        )
-        yield fold
+def _read_pictures(
+    options: Options, loader: FeatureLoader, environment: Environment
+) -> list[Picture]:
+    """Read the pictures, whose names a run file must be able to hold if one is written."""
+    pictures, _ = read_training_pictures(
+        options.collection, options, all_parts=options.parts
+    )
+    if options.output:
+        tested = pictures
+        if options.parts:
+            tested = [picture for picture in pictures if picture.part == "test"]
+        check_picture_names(tested)
+    return assign_types_and_warn(pictures, loader, environment)
+
+
+def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
+    kind: Kind = "parts" if options.parts else "folds"
+    protocol = SplitProtocol(
+        "", kind, options.by, options.folds, tuple(options.shots or ())
+    )
+    seeds = range(options.seed, options.seed + (options.repeats or 3))
+    return list(protocol.make_splits(pictures, seeds))
+
+
+def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list[Table]:
+    """Make the tables of the answers, or raise a `LeafidError` where there are none."""
+    if not folds:
+        expected = "pictures to test on"
+        if options.open_world:
+            expected = "more species to hold some out"
+        raise LeafidError(f"{options.collection}: expected {expected}, found too few")
+    if options.open_world:
+        return make_open_world_tables(folds)
+    title = Path(options.recipe or "default").stem
+    return [make_cross_validation_table(title, folds, scoring)]
 
 
 def _write_runs(
     folder: Path, answers: Sequence[FoldAnswers], environment: Environment
 ) -> None:
     """Write the answers to all pictures, of every type, to a file for each setting and seed."""
-    for (setting, seed), folds in group_by(
-        answers, lambda fold: (fold.setting, fold.seed)
-    ).items():
+    runs = group_by(answers, lambda fold: (fold.setting, fold.seed))
+    for (setting, seed), folds in runs.items():
         file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")
-        names = {
-            picture.file: picture.name
-            for fold in folds
-            for picture in fold.held_out.pictures
-        }
+        pictures = chain(*(fold.held_out.pictures for fold in folds))
+        names = {picture.file: picture.name for picture in pictures}
         with open_output(file) as stream:
             WRITERS["run"](make_held_out_run(file.name, folds, names), stream)
         environment.note(f"{file}: {len(names)} pictures")
@@ -212,9 +213,6 @@ def _write_folds(
 ) -> None:
     # Settings differ in what is trained on, and test on the same pictures.
     tested = {(split.seed, split.fold): split.test for split in splits}
-    write_text(
-        folder / "folds.csv",
-        format_csv(
-            format_folds(pictures, [(*key, test) for key, test in tested.items()])
-        ),
-    )
+    folds = [(seed, fold, test) for (seed, fold), test in tested.items()]
+    table = format_folds(pictures, folds)
+    write_text(folder / "folds.csv", format_csv(table))

@@ -48,10 +48,8 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
-    experiment, scoring = (
-        read_experiment(options.experiment),
-        options.as_score_options(),
-    )
+    experiment = read_experiment(options.experiment)
+    scoring = options.as_score_options()
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(options.output, [], file=f"{output.name}.csv")

@@ -122,11 +122,9 @@ def _extend(
     environment: Environment,
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the line that reports it."""
-    file = (
-        find_bundled_model()
-        if options.extend == "bundled"
-        else Path(str(options.extend))
-    )
+    file = Path(str(options.extend))
+    if options.extend == "bundled":
+        file = find_bundled_model()
     old = Model.read(file)
     check_extension(old, pictures, str(file))
     pictures = assign_types_and_warn(pictures, loader, environment, old.recogniser)

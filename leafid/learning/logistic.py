@@ -1,0 +1,141 @@
+"""Logistic regressions: applied, fitted, and calibrated on groups that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_TOLERANCE = 1e-5
+_MAX_ITERATIONS = 500
+# Three folds would be too few: leaves of a few plants look like others if a third of
+# the plants is missing.
+_N_FOLDS = 10
+# The penalty of the calibration.
+_CALIBRATION_REGULARISATION = 1.0
+
+
+class Examples(NamedTuple):
+    """Examples of two classes."""
+
+    #: float (n, n_columns).
+    rows: np.ndarray
+    #: bool (n,): the class.
+    is_positive: np.ndarray
+    #: float (n,): sample weights. Both classes get the same total.
+    weights: np.ndarray
+    #: (n,): groups that folds keep together.
+    groups: Sequence[str] | np.ndarray
+
+
+def apply_logistic(logits: np.ndarray) -> np.ndarray:
+    """Turn logits into probabilities."""
+    return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
+
+
+def take_logits(probabilities: np.ndarray, floor: float) -> np.ndarray:
+    """Turn probabilities into logits.
+
+    A probability, and its complement, is `floor` at least.
+    """
+    inside = np.clip(probabilities, floor, 1 - floor)
+    return np.log(inside / (1 - inside))
+
+
+def predict_logistic(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Give the probabilities, float64 (n,), that rows (n, n_columns) are positive.
+
+    The coefficients, float (n_columns + 1,), end with the intercept.
+    """
+    # A product of several rows rounds differently: no answer may depend on others.
+    logits = [
+        row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows
+    ]
+    return apply_logistic(np.array(logits))
+
+
+def fit_logistic(
+    rows: np.ndarray, is_positive: np.ndarray, weights: np.ndarray, penalty: float
+) -> np.ndarray:
+    """Fit coefficients and intercept, float64 (n_columns + 1,)."""
+    regression = _make_regression(penalty).fit(rows, is_positive, weights)
+    return np.append(regression.coef_, regression.intercept_)
+
+
+def _make_regression(penalty: float) -> Any:
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
+    return LogisticRegression(C=1 / penalty, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
+
+
+def fit_calibrated(
+    examples: Examples, penalty: float, positive_share: float = 0.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a logistic regression, and calibrate it on groups that were held out of it.
+
+    Parameters
+    ----------
+    examples : Examples
+        Those of both classes.
+    penalty : float
+        The weight of the squared coefficients.
+    positive_share : float
+        The share of positives among the rows whose probability will be asked for.
+
+    Returns
+    -------
+    coefficients : ndarray of float32, (n_columns + 1,)
+        The intercept is the last one.
+    probabilities : ndarray of float64, (n,)
+        Those of the examples, each without its group.
+    """
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+    from leafid.learning.rows import make_rows
+
+    rows = make_rows(examples.rows, standardise=True)
+    compressed, combinations = rows.compressed
+    values = compressed.read(slice(None))
+    is_positive = examples.is_positive
+    weights = balance(examples.weights, is_positive)
+    final = fit_logistic(values, is_positive, weights, penalty)
+    logits = cross_val_predict(
+        _make_regression(penalty),
+        values,
+        is_positive,
+        cv=PredefinedSplit(_assign_folds(examples)),
+        method="decision_function",
+        params={"sample_weight": weights},
+    ).astype(np.float64)
+    slope, offset = fit_logistic(
+        logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
+    )
+    offset += np.log(positive_share / (1 - positive_share))
+    coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
+    calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
+    calibrated[-1] += offset
+    return calibrated.astype(np.float32), apply_logistic(logits * slope + offset)
+
+
+def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+    """Scale weights so that both classes have the same total, and the mean is 1."""
+    balanced = weights.astype(np.float64)
+    for of_class in (is_positive, ~is_positive):
+        balanced[of_class] /= balanced[of_class].sum()
+    return balanced * (len(weights) / 2)
+
+
+def _assign_folds(examples: Examples) -> np.ndarray:
+    """Assign the groups of each class to folds at random: int (n,)."""
+    folds = np.empty(len(examples.rows), int)
+    for of_class in (examples.is_positive, ~examples.is_positive):
+        names, groups = np.unique(
+            np.asarray(examples.groups)[of_class], return_inverse=True
+        )
+        if len(names) == 1:
+            # Without its only group, there would be no example of the class.
+            groups = np.arange(len(groups))
+        order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
+        folds[of_class] = order[groups] % _N_FOLDS
+    return folds
