@@ -24,7 +24,7 @@ from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 31
+FEATURE_VERSION = 32
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
 SegmentationTarget = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.

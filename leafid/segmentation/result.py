@@ -114,8 +114,9 @@ class Segmentation(Shown):
 
     @cached_property
     def may_be_several(self) -> bool:
-        """Whether the mask may be of several leaves, as by `leafid.segmentation.merging.may_be_several`."""
-        return may_be_several(self.mask)
+        """Whether the mask may be of several leaves that touch, or nearly so."""
+        row0, row1, col0, col1 = self.box
+        return may_be_several(self.mask[row0:row1, col0:col1])
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:
