@@ -80,9 +80,10 @@ from leafid.segmentation.masks import (
     segment_by_masks,
     split_parts,
 )
-from leafid.segmentation.reference import Reference
+from leafid.segmentation.outlines import sketch_outlines
+from leafid.segmentation.reference import Scale
 from leafid.segmentation.result import Image, Segmentation
-from leafid.segmentation.segment import draw_measured
+from leafid.segmentation.segment import draw_overlay
 
 # What the verdicts of an answer are called in a row; all others say that it is a leaf.
 _DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
@@ -210,11 +211,10 @@ def _measure(
     image = read_image(picture.file)
     try:
         scale = finder.find(picture, image, type_ is AcquisitionType.SCAN)
-        thing = scale.reference
-        own_leaves = _take_leaves(image, masks, thing, options.each_leaf)
+        own_leaves = _take_leaves(image, masks, scale, options.each_leaf)
     except LeafidError as error:
         raise ImageError(f"{picture.file}: {error}") from error
-    flat = thing.flatten(thing.paint_over(image)) if thing else image
+    flat = scale.show_leaf(image)
     leaves = own_leaves or segment_leaves(flat, type_)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
@@ -228,38 +228,37 @@ def _measure(
     # What a person marks is a leaf, without holes that would have to be found.
     answers: Iterable[Answer | None] = [None] * len(leaves)
     if not own_leaves:
-        answers = _answer(picture, flat, leaves, thing, read_once(model_file))
+        answers = _answer(picture, flat, leaves, scale, read_once(model_file))
     judged = map(partial(_judge, flat), leaves, answers)
     start = {
         "picture": str(picture.file),
         "type": picture.type,
         "species": picture.species,
     }
-    rows, surfaces = [], []
+    rows, outlines = [], []
     for number, (leaf, verdict) in enumerate(judged, 1):
         numbers = {"leaf": number, "leaves": leaf.n_leaves, "verdict": verdict}
         record = start | numbers | leaf.to_record(scale.mm_per_pixel, options.unit)
-        surface = (
-            thing.restore(leaf.surface, image.shape[:2]) if thing else leaf.surface
-        )
-        surfaces.append(surface)
-        rows.append(LeafRow(scale.complete(record), make_geometry(surface, form)))
+        record["mm_per_pixel_confidence"] = scale.confidence
+        surface = scale.restore(leaf.surface, image.shape)
+        outlines += sketch_outlines(surface)
+        geometry = make_geometry(surface, form)
+        rows.append(LeafRow(scale.restore_places(record), geometry))
         remarks += [f"leaf {number} {doubt}" for doubt in _list_doubts(leaf, verdict)]
     overlay = b""
     if options.overlay:
-        outline = thing.outline if thing else None
-        overlay = encode_jpeg(draw_measured(image, surfaces, outline))
+        things = [] if scale.outline is None else [scale.outline]
+        overlay = encode_jpeg(draw_overlay(image, {"red": outlines, "blue": things}))
     return _MeasuredPicture(rows, remarks, overlay)
 
 
 def _take_leaves(
-    image: Image, masks: Masks, thing: Reference | None, each_leaf: bool
+    image: Image, masks: Masks, scale: Scale, each_leaf: bool
 ) -> list[Segmentation]:
     """Take leaves from masks of one's own, as seen from above: the largest first."""
     leaves = segment_by_masks(masks, image)
-    if thing:
-        flat = [thing.flatten(leaf.mask.view(np.uint8)) for leaf in leaves]
-        leaves = [Segmentation.from_mask(mask) for mask in flat]
+    if scale.flattening is not None:
+        leaves = [Segmentation.from_mask(scale.flatten(leaf.mask)) for leaf in leaves]
     if each_leaf and len(leaves) == 1:
         leaves = split_parts(leaves[0])
     leaves.sort(key=lambda leaf: -np.count_nonzero(leaf.blade))
@@ -270,11 +269,11 @@ def _answer(
     picture: Picture,
     image: Image,
     leaves: Sequence[Segmentation],
-    thing: Reference | None,
+    scale: Scale,
     model: Model,
 ) -> Iterator[Answer]:
     """Answer a picture, or each of several leaves in it, as predict does; without the thing of known size."""
-    pictures: list[Image | Picture] = [image if thing else picture]
+    pictures: list[Image | Picture] = [picture if scale.outline is None else image]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
     return model.identify(pictures, assume_type=picture.type)

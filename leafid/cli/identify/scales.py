@@ -5,16 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import hypot
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from leafid.cli.arguments import number_type, option
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
-from leafid.segmentation.reference import Reference, find_reference
+from leafid.segmentation.reference import Scale, find_reference
 from leafid.segmentation.result import Image
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
@@ -24,31 +21,6 @@ _parse_size = number_type(
 _parse_place = number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
 # Things of known size, with the number of their sizes.
 _THINGS = {"coin": 1, "card": 2, "sheet": 2}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The size of the pixels of a picture."""
-
-    #: None where it is unknown.
-    mm_per_pixel: float | None
-    #: What a person should know about it.
-    remark: str | None = None
-    #: The thing that it is from.
-    reference: Reference | None = None
-
-    def complete(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Add the confidence to a leaf's row, and move its places to where they are in the picture."""
-        thing = self.reference
-        record |= {"mm_per_pixel_confidence": thing.confidence if thing else None}
-        if thing is None or thing.flattening is None:
-            return record
-        backwards = np.linalg.inv(thing.flattening)
-        for column, row in (("base_column", "base_row"), ("tip_column", "tip_row")):
-            if record[column] is not None:
-                col, line, depth = backwards @ (record[column], record[row], 1)
-                record |= {column: float(col / depth), row: float(line / depth)}
-        return record
 
 
 @dataclass(frozen=True)
@@ -72,8 +44,7 @@ class ScaleFinder:
                 f"--scale-from: expected points {expected}, found {[*self.points]}"
             )
         if self.thing:
-            reference = find_reference(image, self.thing, self.size)
-            return Scale(reference.mm_per_pixel, None, reference)
+            return find_reference(image, self.thing, self.size)
         if self.table is not None:
             name = find_row(self.table, picture.file)
             if name is None:

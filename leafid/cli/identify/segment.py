@@ -112,7 +112,7 @@ def _cut(
 def _draw_files(image: Image, leaf: Segmentation, crop: bool) -> dict[str, bytes]:
     # The longest name is written first: if it is too long, so that none is.
     images = {
-        "overlay.jpg": draw_overlay(image, leaf),
+        "overlay.jpg": draw_overlay(image, leaf.outlines),
         "mask.png": leaf.mask.view(np.uint8) * 255,
     }
     if crop:
