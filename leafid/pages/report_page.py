@@ -34,7 +34,6 @@ from leafid.scoring.score_table import (
     score_metrics,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
-from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay
 
 # Maximum number of confusions with pictures, of species in a confusion matrix, and of pictures in the list of all: the

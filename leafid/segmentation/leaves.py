@@ -9,7 +9,8 @@ import numpy as np
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.merging import split_leaves
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.pixels import Image, Mask, get_window, shrink
+from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
 
@@ -77,11 +78,9 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
         [leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0
     )
     image = erase(image, erased, leaves[index].mask)
-    row0, row1, col0, col1 = leaves[index].box
+    row0, row1, col0, col1 = box = leaves[index].box
     margin = round(_MARGIN * max(row1 - row0, col1 - col0))
-    return image[
-        max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin
-    ]
+    return image[get_window(box, margin)]
 
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
