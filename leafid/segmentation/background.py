@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, shrink
+from leafid.segmentation.pixels import Image, scale_size, shrink
 
 Values = NDArray[np.float32]
 
@@ -14,6 +14,9 @@ _FAR = 25.0  # 8-bit Lab units; no shade of the sheet is farther from its colour
 _NOISE_FLOOR = (
     1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
 )
+# Factor by which pictures are reduced to interpolate in them, and standard deviation of the blur there, in pixels.
+_STEP = 4
+_BLUR = 6.0
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
@@ -67,6 +70,19 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
         _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5,
     )
     return surface.T.reshape(rows, cols, 3), spread
+
+
+def interpolate_sheet(colours: Values, weights: Values) -> Values:
+    """Interpolate colours, (H, W, C), smoothly where their weights, (H, W), are small."""
+    weights = weights[..., None].astype(np.float32)
+    planes = np.concatenate([colours * weights, weights], axis=2)
+    size = scale_size(planes, 1 / _STEP)
+    small = cv2.resize(planes, size, interpolation=cv2.INTER_AREA)
+    blurred = cv2.GaussianBlur(small, (0, 0), _BLUR)
+    # Far from all sheet, its usual colour.
+    mean = small[..., :-1].mean((0, 1)) / max(small[..., -1].mean(), 1e-6)
+    sheet = (blurred[..., :-1] + 1e-4 * mean) / (blurred[..., -1:] + 1e-4)
+    return cv2.resize(sheet, planes.shape[1::-1])
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:

@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.background import interpolate_sheet
 from leafid.segmentation.merging import split_leaves
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import Image, Mask, get_window, shrink
@@ -14,8 +15,8 @@ from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
 
-# Longest side of the picture in which the sheet's colour is estimated, in pixels, and width of the blur there.
-_SIDE, _BLUR = 64, 6.0
+# Longest side of the picture in which the sheet's colour is estimated, in pixels.
+_SIDE = 256
 # Width of the rim around an erased leaf, which holds its shadow, as a part of the picture's longer side.
 _RIM = 0.01
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
@@ -103,13 +104,8 @@ def find_holes(image: Image, leaf: Segmentation) -> Mask:
 
 def _estimate_sheet(image: Image, mask: Mask) -> Image:
     """Estimate the colour of the sheet everywhere from what lies outside a mask."""
-    small = shrink(image, _SIDE).astype(np.float32)
+    small = shrink(image, _SIDE)
     size = small.shape[1::-1]
-    share = 1 - cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    is_sheet = (share > 0.99).astype(np.float32)[..., None]
-    weights = cv2.GaussianBlur(is_sheet, (0, 0), _BLUR)[..., None] + 1e-6
-    mean = np.array(cv2.mean(small, is_sheet.astype(np.uint8))[:3])
-    colours = cv2.GaussianBlur(small * is_sheet, (0, 0), _BLUR) + 1e-6 * mean
-    return cv2.resize(
-        (colours / weights).clip(0, 255).astype(np.uint8), image.shape[1::-1]
-    )
+    share = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_AREA)
+    sheet = interpolate_sheet(small, share == 0).clip(0, 255)
+    return cv2.resize(sheet.astype(np.uint8), image.shape[1::-1])
