@@ -16,7 +16,7 @@ from leafid.segmentation.pixels import (
 )
 
 # Longer side of the reduced picture that is judged, in pixels.
-_SIDE = 200
+_SIDE = 260
 # The sheet around the leaf in it, in the leaf's longer sides.
 _MARGIN = 0.6
 # The sheet's colours differ from their median by less than this many median differences, and this many units more.
