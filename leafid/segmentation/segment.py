@@ -45,7 +45,8 @@ def draw_overlay(
     """Draw closed lines of columns and rows by their colours, at most `side` pixels a side."""
     canvas = shrink(image, side).copy()
     factor = canvas.shape[1] / image.shape[1]
-    thickness = max(1, round(max(canvas.shape[:2]) / 400))
+    # JPEG blurs the colours of thinner lines.
+    thickness = max(2, round(max(canvas.shape[:2]) / 400))
     for colour, lines in outlines.items():
         for line in lines:
             corners = np.rint(np.array(line) * factor).astype(np.int32)

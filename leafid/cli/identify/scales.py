@@ -1,7 +1,7 @@
 """The size of a pixel of each picture: by options, a table, a thing of known size in it, or what its file declares."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import hypot
 from pathlib import Path
@@ -35,6 +35,25 @@ class ScaleFinder:
     #: The sizes of pixels by the names of pictures, where a table says them.
     table: Mapping[str, float] | None = field(default=None, repr=False)
 
+    def list_unused(self, files: Sequence[Path]) -> Iterator[str]:
+        """Say which rows of the table name none of the files."""
+        table = self.table or {}
+        unused = table.keys() - {_find_row(table, file) for file in files}
+        if unused:
+            start = f"{len(unused)} rows name no picture, {min(unused)!r} first"
+            yield f"{start}; they are ignored"
+
+    def list_doubts(self, sizes: Sequence[float | None], unit: str) -> Iterator[str]:
+        """Say what a person should know about the sizes of the pixels of all leaves."""
+        n_unknown = sizes.count(None)
+        known = sorted({*sizes} - {None}, reverse=True)
+        if known and self == ScaleFinder():
+            dpi = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in known[:5])
+            reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
+            yield f"millimetres are by the resolution in the files ({dpi} dpi), {reason}"
+        if n_unknown and (known or unit == "cm"):
+            yield f"{n_unknown} of {len(sizes)} leaves are in pixels, whose size is unknown"
+
     def find(self, picture: Picture, image: Image, is_scan: bool) -> Scale:
         """Find the scale of a picture; an `ImageError` is raised where it must be in the picture, but isn't."""
         limits = image.shape[1::-1] * 2
@@ -46,10 +65,9 @@ class ScaleFinder:
         if self.thing:
             return find_reference(image, self.thing, self.size)
         if self.table is not None:
-            name = find_row(self.table, picture.file)
-            if name is None:
-                return Scale(None, "the table of scales has no row for it")
-            return Scale(self.table[name])
+            name = _find_row(self.table, picture.file)
+            remark = None if name else "the table of scales has no row for it"
+            return Scale(self.table.get(name or ""), remark)
         if self.mm_per_pixel or not is_scan:
             return Scale(self.mm_per_pixel)
         return Scale(*read_mm_per_pixel(picture.file))
@@ -110,7 +128,7 @@ def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
     return options.scale_from or ScaleFinder(options.mm_per_pixel or by_dpi)
 
 
-def find_row(table: Mapping[str, float], file: Path) -> str | None:
+def _find_row(table: Mapping[str, float], file: Path) -> str | None:
     """Find the name by which a table has a picture: its path or the end of it, with or without its ending."""
     without_ending = file.with_suffix("").as_posix()
     return find_end(file.as_posix(), table) or find_end(without_ending, table)
