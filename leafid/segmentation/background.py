@@ -35,9 +35,8 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
        Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
     """
-    coarse = cv2.cvtColor(
-        shrink(image, SAMPLES // 2 if quick else SAMPLES), cv2.COLOR_BGR2LAB
-    )
+    side = SAMPLES // 2 if quick else SAMPLES
+    coarse = cv2.cvtColor(shrink(image, side), cv2.COLOR_BGR2LAB)
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _make_basis(rows, cols)
@@ -60,16 +59,12 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     surface = plane @ basis[:3]
     for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _sum_squares(samples - surface)
-        spread = max(_NOISE_FLOOR, _compute_upper_median(residual[border]) ** 0.5)
-        weights = _compute_weights(residual, 2 * spread) * (
-            residual < min(4 * spread, 25.0) ** 2
-        )
+        spread = max(_NOISE_FLOOR, _compute_root_median(residual[border]))
+        weights = _compute_weights(residual, 2 * spread)
+        weights *= residual < min(4 * spread, 25.0) ** 2
         surface = _solve_weighted(basis[:terms], samples, weights) @ basis[:terms]
-    spread = max(
-        _NOISE_FLOOR,
-        _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5,
-    )
-    return surface.T.reshape(rows, cols, 3), spread
+    spread = _compute_root_median(_sum_squares(outer - surface[:, border]))
+    return surface.T.reshape(rows, cols, 3), max(_NOISE_FLOOR, spread)
 
 
 def interpolate_sheet(colours: Values, weights: Values) -> Values:
@@ -90,9 +85,7 @@ def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
     fitted = np.partition(colours, middle, axis=1)[:, middle : middle + 1]
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
-        weights = _compute_weights(
-            residual, 1.5 * _compute_upper_median(residual) ** 0.5
-        )
+        weights = _compute_weights(residual, 1.5 * _compute_root_median(residual))
         plane = _solve_weighted(basis, colours, weights)
         fitted = plane @ basis
     return plane
@@ -104,8 +97,10 @@ def _sum_squares(differences: Values) -> Values:
     return squares[0] + squares[1] + squares[2]
 
 
-def _compute_upper_median(values: Values) -> float:
-    return float(np.partition(values, values.size // 2)[values.size // 2])
+def _compute_root_median(squares: Values) -> float:
+    """Compute the root of the upper median."""
+    middle = squares.size // 2
+    return float(np.partition(squares, middle)[middle]) ** 0.5
 
 
 def _compute_weights(squares: Values, scale: float) -> Values:
@@ -131,17 +126,7 @@ def _make_basis(rows: int, cols: int) -> Values:
     row, col = np.meshgrid(
         np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij"
     )
-    constant = np.ones_like(row)
-    terms = [
-        constant,
-        row,
-        col,
-        row**2,
-        col**2,
-        row * col,
-        row**3,
-        col**3,
-        row**2 * col,
-        row * col**2,
-    ]
+    squares = [row**2, col**2, row * col]
+    cubes = [row**3, col**3, row**2 * col, row * col**2]
+    terms = [np.ones_like(row), row, col, *squares, *cubes]
     return np.stack(terms).reshape(10, -1).astype(np.float32)

@@ -1,6 +1,6 @@
 """Finds a thing of known size in a picture: a coin or card beside the leaf, or the sheet below it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,16 +8,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from skimage.measure import CircleModel, ransac
+from skimage.transform import estimate_transform
 
 from leafid.errors import ImageError
 from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.leaves import erase
-from leafid.segmentation.result import Image, Mask, shrink
+from leafid.segmentation.pixels import Image, Mask, Plane, shrink
 from leafid.segmentation.uniform import measure_sheet_distance
 
 #: Columns and rows, (n, 2).
-Points = NDArray[np.float64]
-Plane = NDArray[np.uint8]
+Points = NDArray[np.floating[Any]]
 
 # Longest side of the picture in which things are searched, in pixels.
 _SIDE = 2000
@@ -54,13 +54,13 @@ class Scale:
     remark: str | None = None
     #: Part of the outline that fits the form of the thing that the size is from.
     confidence: float | None = None
-    #: The outline or corners of the thing.
+    #: The outline or corners of the thing, (n, 2) columns and rows.
     outline: Points | None = None
     #: Whether the leaf lies beside the thing, and not on it.
     is_beside: bool = True
     #: Homography, (3, 3), to the picture as seen from above, and its width and height; None where it needs none.
-    flattening: Points | None = None
-    size: tuple[int, int] = (0, 0)
+    flattening: NDArray[np.float64] | None = None
+    size: Sequence[int] = ()
 
     def show_leaf(self, image: Image) -> Image:
         """Show a picture from above, and without a thing beside the leaf."""
@@ -68,36 +68,30 @@ class Scale:
             thing = np.zeros(image.shape[:2], np.uint8)
             cv2.fillPoly(thing, [np.rint(self.outline).astype(np.int32)], 1)
             image = erase(image, thing.view(bool))
-        return self._flatten(image, cv2.BORDER_REPLICATE)
+        return self._warp(image, self.size, cv2.INTER_LINEAR)
 
     def flatten(self, mask: Mask) -> Mask:
         """Show a mask from above."""
-        return self._flatten(mask.view(np.uint8), cv2.BORDER_CONSTANT) > 0
+        return self._warp(mask.view(np.uint8), self.size, cv2.INTER_NEAREST) > 0
 
-    def _flatten(self, image: Plane, border: int) -> Plane:
-        if self.flattening is None:
-            return image
-        flat = cv2.warpPerspective(image, self.flattening, self.size, borderMode=border)
-        return np.asarray(flat, np.uint8)
-
-    def restore(self, mask: Mask, shape: tuple[int, ...]) -> Mask:
+    def restore(self, mask: Mask, shape: Sequence[int]) -> Mask:
         """Show a mask as in the picture of a shape, before it was flattened."""
-        if self.flattening is None:
-            return mask
         flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
-        size = shape[1::-1]
-        plane = mask.view(np.uint8)
-        return cv2.warpPerspective(plane, self.flattening, size, flags=flags) > 0
+        return self._warp(mask.view(np.uint8), shape[1::-1], flags) > 0
+
+    def _warp(self, plane: Plane, size: Sequence[int], flags: int) -> Plane:
+        if self.flattening is None:
+            return plane
+        return cv2.warpPerspective(plane, self.flattening, size, flags=flags)
 
     def restore_places(self, record: dict[str, Any]) -> dict[str, Any]:
         """Move the base and the tip of a leaf's row to where they are in the picture."""
         if self.flattening is None or record["tip_row"] is None:
             return record
-        names = ("base_column", "base_row"), ("tip_column", "tip_row")
-        places = np.array([[[record[name] for name in pair] for pair in names]])
-        backwards = np.linalg.inv(self.flattening)
-        moved = cv2.perspectiveTransform(places, backwards)
-        return record | dict(zip(sum(names, ()), moved.ravel().tolist(), strict=True))
+        names = ["base_column", "base_row", "tip_column", "tip_row"]
+        places = np.array([record[name] for name in names]).reshape(1, 2, 2)
+        moved = cv2.perspectiveTransform(places, np.linalg.inv(self.flattening))
+        return record | dict(zip(names, moved.ravel().tolist(), strict=True))
 
 
 def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
@@ -107,7 +101,7 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     are a circle or a quadrilateral. An `ImageError` is raised where there is none, or several of different sizes.
     """
     small = shrink(image, _SIDE)
-    factor = image.shape[1] / small.shape[1]
+    factor = np.float32(image.shape[1] / small.shape[1])
     fit_outline = _fit_circle if kind == "coin" else _fit_quadrilateral
     candidates = []
     for curve in _list_curves(_measure_height(small, kind)):
@@ -115,20 +109,25 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         side = float(np.sqrt(cv2.contourArea(curve)))
         off = max(_TOLERANCE * side, 1.0)
         outline = _enlarge(fit_outline(points, off), 1 + 2 * _INSET / side)
-        line = outline.astype(np.float32)
-        distances = [cv2.pointPolygonTest(line, point, True) for point in points]
-        confidence = float(np.mean(np.abs(distances) <= off + _INSET))
-        departure, mm_per_pixel, _ = _compare(outline, size)
-        if confidence >= _LEAST_FIT and departure <= _MOST_TILTED:
-            thing = Scale(mm_per_pixel / factor, None, confidence, outline * factor)
-            candidates.append(thing)
-    things = _select_things(candidates)
+        distances = [cv2.pointPolygonTest(outline, point, True) for point in points]
+        fit = float(np.mean(np.abs(distances) <= off + _INSET))
+        departure, mm_per_pixel, _ = _compare(outline * factor, size)
+        if fit >= _LEAST_FIT and departure <= _MOST_TILTED:
+            candidates.append(Scale(mm_per_pixel, None, fit, outline * factor))
+    # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
+    candidates.sort(key=lambda thing: (-round(thing.confidence, 1), thing.mm_per_pixel))
+    things: list[Scale] = []
+    for thing in candidates:
+        centre = thing.outline.mean(axis=0)
+        outlines = [other.outline for other in things]
+        if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
+            things.append(thing)
     if not things:
         raise ImageError(f"expected a {kind} whose whole outline is seen, found none")
     scales = [thing.mm_per_pixel for thing in things]
     if max(scales) > (1 + _SAME_SIZE) * min(scales):
         raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
-    return _flatten(things[0], image.shape, size, kind == "sheet")
+    return _flatten(things[0], image.shape, size, is_beside=kind != "sheet")
 
 
 def _measure_height(image: Image, kind: str) -> Plane:
@@ -154,13 +153,13 @@ def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:
 
 def _find_curves(plane: Plane, cut: float) -> Iterator[NDArray[np.int32]]:
     """Find the outlines of large regions above a threshold, which don't touch the border of the picture."""
-    above = cv2.threshold(plane, cut, 1, cv2.THRESH_BINARY)[1]
+    above = (plane > cut).view(np.uint8)
     curves, _ = cv2.findContours(above, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     last = np.array(plane.shape[::-1]) - 1
     for curve in curves:
         is_inside = curve.min() > 0 and (curve < last).all()
         if is_inside and cv2.contourArea(curve) >= _LEAST_AREA * plane.size:
-            yield np.asarray(curve, np.int32)
+            yield curve
 
 
 def _fit_circle(points: Points, off: float) -> Points:
@@ -171,26 +170,12 @@ def _fit_circle(points: Points, off: float) -> Points:
 
 def _fit_quadrilateral(points: Points, _off: float) -> Points:
     hull = cv2.convexHull(points.astype(np.float32))
-    if len(hull) < 4:
-        return points
-    return cv2.approxPolyN(hull, 4, ensure_convex=True)[0].astype(float)
-
-
-def _select_things(candidates: list[Scale]) -> list[Scale]:
-    """Select the whole of each thing that fits as well as its parts, such as the rim of a coin."""
-    candidates.sort(key=lambda thing: (-round(thing.confidence, 1), thing.mm_per_pixel))
-    things: list[Scale] = []
-    for candidate in candidates:
-        centre = candidate.outline.mean(axis=0).tolist()
-        outlines = [thing.outline.astype(np.float32) for thing in things]
-        if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
-            things.append(candidate)
-    return things
+    return cv2.approxPolyN(hull, 4, ensure_convex=True)[0] if len(hull) > 3 else points
 
 
 def _enlarge(outline: Points, factor: float) -> Points:
     centre = outline.mean(axis=0)
-    return centre + (outline - centre) * factor
+    return (centre + (outline - centre) * factor).astype(np.float32)
 
 
 def _compare(outline: Points, size: tuple[float, ...]) -> tuple[float, float, Points]:
@@ -206,36 +191,31 @@ def _compare(outline: Points, size: tuple[float, ...]) -> tuple[float, float, Po
     comparisons = []
     for width, height in (size, size[::-1]):
         flat = np.array([[0, 0], [width, 0], [width, height], [0, height]])
-        a, b = ((p - p.mean(axis=0)) @ (1, 1j) for p in (outline, flat))
-        turn = np.vdot(b, a) / np.vdot(b, b)
-        departure = float(np.abs(a - turn * b).max() / np.abs(a).mean())
-        comparisons.append((departure, 1 / float(np.abs(turn)), flat * np.abs(turn)))
+        similarity = estimate_transform("similarity", outline, flat)
+        departure = 2 * similarity.residuals(outline, flat).max() / np.hypot(*size)
+        scale = float(similarity.scale)
+        comparisons.append((departure, scale, (flat / scale).astype(np.float32)))
     return min(comparisons, key=lambda comparison: comparison[0])
 
 
 def _flatten(
-    thing: Scale, shape: tuple[int, ...], size: tuple[float, ...], is_below: bool
+    thing: Scale, shape: Sequence[int], size: tuple[float, ...], is_beside: bool
 ) -> Scale:
     """Add the homography that shows the picture from above, if a card is tilted, or the sheet alone."""
     departure, _, flat = _compare(thing.outline, size)
-    if departure <= _FLAT and not is_below:
+    if departure <= _FLAT and is_beside:
         return thing
     rows, cols = shape[:2]
-    corners = thing.outline.astype(np.float32)
-    flattening = cv2.getPerspectiveTransform(corners, flat.astype(np.float32))
-    area = _enlarge(flat, 1 - 2 * _EDGE)
-    if not is_below:
-        edges = np.array([[0, 0, 1], [cols, 0, 1], [cols, rows, 1], [0, rows, 1]])
-        ahead = edges @ flattening.T
-        area = ahead[:, :2] / np.maximum(ahead[:, 2:], 1e-9)
+    flattening = cv2.getPerspectiveTransform(thing.outline, flat)
+    seen = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], np.float32)
+    if not is_beside:
+        seen = _enlarge(thing.outline, 1 - 2 * _EDGE)
+    area = cv2.perspectiveTransform(seen[None], flattening)[0]
     start = area.min(axis=0)
-    width, height = np.ceil(area.max(axis=0) - start).tolist()
-    if width * height > _MOST_PIXELS * rows * cols:
+    extent = np.ceil(np.ptp(area, axis=0)).astype(int).tolist()
+    # What lies beyond the horizon is seen upside down.
+    is_seen = cv2.isContourConvex(area)
+    if not is_seen or np.prod(extent) > _MOST_PIXELS * rows * cols:
         raise ImageError("expected a camera above the leaf, found one that is tilted")
-    shift = np.array([[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]])
-    return replace(
-        thing,
-        flattening=shift @ flattening,
-        size=(int(width), int(height)),
-        is_beside=not is_below,
-    )
+    flattening = [[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]] @ flattening
+    return replace(thing, flattening=flattening, size=extent, is_beside=is_beside)
