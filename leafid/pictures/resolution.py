@@ -82,9 +82,11 @@ def _list_resolutions(
     resolutions = {}
     # Of a JPEG without one in its JFIF header, Pillow gives that of EXIF.
     if "dpi" in info and (kind != "JPEG" or info.get("jfif_unit")):
-        resolutions["JFIF" if kind == "JPEG" else kind] = info["dpi"]
+        across, down = info["dpi"]
+        name = "JFIF" if kind == "JPEG" else kind
+        resolutions[name] = float(across), float(down)
     if _X_RESOLUTION in exif and _Y_RESOLUTION in exif:
         factor = 2.54 if exif.get(_UNIT) == _CENTIMETRES else 1
         across, down = exif[_X_RESOLUTION], exif[_Y_RESOLUTION]
-        resolutions["EXIF"] = across * factor, down * factor
-    return {name: tuple(map(float, pair)) for name, pair in resolutions.items()}
+        resolutions["EXIF"] = float(across) * factor, float(down) * factor
+    return resolutions

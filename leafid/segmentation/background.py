@@ -1,5 +1,7 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
+from typing import Any
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +69,7 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     return surface.T.reshape(rows, cols, 3), max(_NOISE_FLOOR, spread)
 
 
-def interpolate_sheet(colours: Values, weights: Values) -> Values:
+def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
     """Interpolate colours, (H, W, C), smoothly where their weights, (H, W), are small."""
     weights = weights[..., None].astype(np.float32)
     planes = np.concatenate([colours * weights, weights], axis=2)

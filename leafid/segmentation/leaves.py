@@ -22,7 +22,8 @@ _RIM = 0.01
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15
 # A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and has this part of its area.
-_NEAR, _LEAST_HOLE = 0.4, 2e-4
+_NEAR = 0.4
+_LEAST_HOLE = 2e-4
 
 
 def segment_leaves(

@@ -10,17 +10,19 @@ from leafid.segmentation.result import Segmentation
 
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
 # Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
-_SHADE, _SHADE_PRIOR = 0.3, 0.3
+_SHADE = 0.3
+_SHADE_PRIOR = 0.3
 # Warm skin, and blue or grey sky, have colours that are rare in leaves: bounds of a and b (128 is neutral) and of
 # lightness (as a part of the light); factor of their prior probability.
-_SKIN_HUE, _SKIN_LIGHT = 136, 0.5
-_SKY_HUE, _SKY_LIGHT = 128, 0.8
+_SKIN_HUE = 136
+_SKIN_LIGHT = 0.5
+_SKY_HUE = 128
+_SKY_LIGHT = 0.8
 _RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
-RADIUS, EPSILON = (
-    2,
-    1e-3,
-)  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
+# Of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1].
+RADIUS = 2
+EPSILON = 1e-3
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
 _COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
 

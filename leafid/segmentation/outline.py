@@ -93,7 +93,7 @@ def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None
     missed = _find_joined(is_other & is_outer & is_near, leaf)
     is_shade = (chroma <= _WEAK * typical) & (darkness > _MIN_SHADE)
     wrong = min(np.count_nonzero(missed) / np.count_nonzero(leaf), 1.0)
-    wrong += np.mean(is_shade[is_inner])
+    wrong += float(np.mean(is_shade[is_inner]))
     weak = np.mean(step < _WEAK * typical_step) + np.mean(hue_step < _WEAK * typical)
     return np.log1p(np.array([wrong, weak]) / _FLOOR)
 

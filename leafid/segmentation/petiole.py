@@ -19,12 +19,15 @@ _WORKING_ROOT_AREA = 100.0
 # Lengths are parts of √area unless stated otherwise.
 _DISC = 0.04  # radius of the disc that doesn't fit into a petiole
 _DISC_OF_WIDTH = 0.45  # its maximum, as a part of the largest inscribed disc's radius (needle-shaped leaves)
-_MIN_LENGTH, _MIN_LENGTH_COMPOUND = 0.08, 0.15  # of a petiole
+# Of a petiole.
+_MIN_LENGTH = 0.08
+_MIN_LENGTH_COMPOUND = 0.15
 _MIN_SLENDERNESS = 2.0  # length over width
 _MIN_EVENNESS = 0.6  # area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip
 _RIM = 1.2  # pixels of the reduced mask around the opened blade: the part of its rim that the disc can't reach
 # A leaf is compound when no disc larger than this fits into it and its solidity is below this.
-_COMPOUND_DISC, _COMPOUND_SOLIDITY = 0.25, 0.65
+_COMPOUND_DISC = 0.25
+_COMPOUND_SOLIDITY = 0.65
 _LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
 _CROWN_DISC = 0.09  # radius of the disc that fits into a compound leaf's crown
 _LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as a part of the largest inscribed disc's

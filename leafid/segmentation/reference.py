@@ -68,7 +68,8 @@ class Scale:
             thing = np.zeros(image.shape[:2], np.uint8)
             cv2.fillPoly(thing, [np.rint(self.outline).astype(np.int32)], 1)
             image = erase(image, thing.view(bool))
-        return self._warp(image, self.size, cv2.INTER_LINEAR)
+        border = cv2.BORDER_REPLICATE
+        return self._warp(image, self.size, cv2.INTER_LINEAR, border)
 
     def flatten(self, mask: Mask) -> Mask:
         """Show a mask from above."""
@@ -79,10 +80,13 @@ class Scale:
         flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
         return self._warp(mask.view(np.uint8), shape[1::-1], flags) > 0
 
-    def _warp(self, plane: Plane, size: Sequence[int], flags: int) -> Plane:
+    def _warp(
+        self, plane: Plane, size: Sequence[int], flags: int, border: int = 0
+    ) -> Plane:
         if self.flattening is None:
             return plane
-        return cv2.warpPerspective(plane, self.flattening, size, flags=flags)
+        matrix = self.flattening
+        return cv2.warpPerspective(plane, matrix, size, None, flags, border)
 
     def restore_places(self, record: dict[str, Any]) -> dict[str, Any]:
         """Move the base and the tip of a leaf's row to where they are in the picture."""
@@ -113,21 +117,28 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         fit = float(np.mean(np.abs(distances) <= off + _INSET))
         departure, mm_per_pixel, _ = _compare(outline * factor, size)
         if fit >= _LEAST_FIT and departure <= _MOST_TILTED:
-            candidates.append(Scale(mm_per_pixel, None, fit, outline * factor))
+            candidates.append((fit, mm_per_pixel, outline * factor))
     # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
-    candidates.sort(key=lambda thing: (-round(thing.confidence, 1), thing.mm_per_pixel))
-    things: list[Scale] = []
+    candidates.sort(key=lambda thing: (-round(thing[0], 1), thing[1]))
+    things: list[tuple[float, float, Points]] = []
     for thing in candidates:
-        centre = thing.outline.mean(axis=0)
-        outlines = [other.outline for other in things]
+        centre = thing[2].mean(axis=0)
+        outlines = [outline for _, _, outline in things]
         if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
             things.append(thing)
     if not things:
         raise ImageError(f"expected a {kind} whose whole outline is seen, found none")
-    scales = [thing.mm_per_pixel for thing in things]
+    scales = [scale for _, scale, _ in things]
     if max(scales) > (1 + _SAME_SIZE) * min(scales):
         raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
-    return _flatten(things[0], image.shape, size, is_beside=kind != "sheet")
+    fit, mm_per_pixel, outline = things[0]
+    is_beside = kind != "sheet"
+    scale = Scale(mm_per_pixel, None, fit, outline, is_beside)
+    departure, _, flat = _compare(outline, size)
+    if departure <= _FLAT and is_beside:
+        return scale
+    flattening, flat_size = _flatten(outline, flat, image.shape, is_beside)
+    return replace(scale, flattening=flattening, size=flat_size)
 
 
 def _measure_height(image: Image, kind: str) -> Plane:
@@ -192,30 +203,28 @@ def _compare(outline: Points, size: tuple[float, ...]) -> tuple[float, float, Po
     for width, height in (size, size[::-1]):
         flat = np.array([[0, 0], [width, 0], [width, height], [0, height]])
         similarity = estimate_transform("similarity", outline, flat)
-        departure = 2 * similarity.residuals(outline, flat).max() / np.hypot(*size)
+        departure = (
+            2 * similarity.residuals(outline, flat).max() / np.hypot(width, height)
+        )
         scale = float(similarity.scale)
         comparisons.append((departure, scale, (flat / scale).astype(np.float32)))
     return min(comparisons, key=lambda comparison: comparison[0])
 
 
 def _flatten(
-    thing: Scale, shape: Sequence[int], size: tuple[float, ...], is_beside: bool
-) -> Scale:
-    """Add the homography that shows the picture from above, if a card is tilted, or the sheet alone."""
-    departure, _, flat = _compare(thing.outline, size)
-    if departure <= _FLAT and is_beside:
-        return thing
+    outline: Points, flat: Points, shape: Sequence[int], is_beside: bool
+) -> tuple[NDArray[np.float64], Sequence[int]]:
+    """Compute the homography that shows the picture, or the sheet alone, from above, and the size of what it shows."""
     rows, cols = shape[:2]
-    flattening = cv2.getPerspectiveTransform(thing.outline, flat)
     seen = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], np.float32)
     if not is_beside:
-        seen = _enlarge(thing.outline, 1 - 2 * _EDGE)
+        seen = _enlarge(outline, 1 - 2 * _EDGE)
+    flattening = cv2.getPerspectiveTransform(outline, flat)
     area = cv2.perspectiveTransform(seen[None], flattening)[0]
     start = area.min(axis=0)
-    extent = np.ceil(np.ptp(area, axis=0)).astype(int).tolist()
+    size = np.ceil(np.ptp(area, axis=0)).astype(int).tolist()
     # What lies beyond the horizon is seen upside down.
     is_seen = cv2.isContourConvex(area)
-    if not is_seen or np.prod(extent) > _MOST_PIXELS * rows * cols:
+    if not is_seen or np.prod(size) > _MOST_PIXELS * rows * cols:
         raise ImageError("expected a camera above the leaf, found one that is tilted")
-    flattening = [[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]] @ flattening
-    return replace(thing, flattening=flattening, size=extent, is_beside=is_beside)
+    return [[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]] @ flattening, size

@@ -16,14 +16,19 @@ _CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; 
 _FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
 # Leaves are separate where even what differs from the sheet by _LINK of the leaves' mean distance doesn't connect them:
 # a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area.
-_LINK, _MIN_SHARE = 0.06, 0.15
+_LINK = 0.06
+_MIN_SHARE = 0.15
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
 # filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
-_RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
+_RIM_CONTACT = 2.4
+_RIM_SHARE = 0.3
 # A region is a thing with straight sides and right angles (a colour chart, a ruler, a label) where this part of its
 # outline runs along two directions at right angles, which it meets within _ANGLE radians; thin regions are petioles. It
 # is dropped where another region, the leaf, has _MIN_LEAF of its area.
-_STRAIGHT, _ANGLE, _THIN, _MIN_LEAF = 0.85, 0.1, 0.03, 0.1
+_STRAIGHT = 0.85
+_ANGLE = 0.1
+_THIN = 0.03
+_MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
 
 
@@ -131,7 +136,9 @@ def _find_straight_regions(
 def _fill_holes(leaf: Plane) -> Plane:
     """Fill pin-holes, and larger holes (reflections of light) in a leaf with a closed outline."""
     curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    holes = [curves[index] for index in np.flatnonzero(hierarchy[0, :, 3] >= 0)]
+    holes = [
+        curves[index] for index in np.flatnonzero(hierarchy[0, :, 3] >= 0).tolist()
+    ]
     if not holes:
         return leaf
     # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels inside the curve.
@@ -141,5 +148,7 @@ def _fill_holes(leaf: Plane) -> Plane:
     is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
     max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
     # All curves are drawn in one call, because OpenCV converts the whole list at every call.
-    filled = [holes[index] for index in np.flatnonzero(np.array(sizes) <= max_size)]
+    filled = [
+        holes[index] for index in np.flatnonzero(np.array(sizes) <= max_size).tolist()
+    ]
     return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED)

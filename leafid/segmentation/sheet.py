@@ -15,19 +15,23 @@ from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uni
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
 # there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
-_LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
+_LOW_CONFIDENCE_GREY = 0.6
+_HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower confidence than on nearly all sheets.
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
-_SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
+_SURE = 0.9
+_SURE_PHOTO = 0.6
+_MAX_CONTACT = 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
-_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = (
-    0.05,
-    0.95,
-)  # shares of the picture that a sheet inside a frame takes
+# Shares of the picture that a sheet inside a frame takes.
+_MIN_SHEET_SHARE = 0.05
+_MAX_SHEET_SHARE = 0.95
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
 # picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
 # edge, or its shadow, takes the rest.
-_STRAIGHT, _LIGHT_STRAIGHT, _OFF = 0.8, 0.85, 0.008
+_STRAIGHT = 0.8
+_LIGHT_STRAIGHT = 0.85
+_OFF = 0.008
 _MIN_FILLED = 0.9  # part of the quadrilateral that the convex hull of a sheet takes; few leaves have as much
 _EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
@@ -131,7 +135,7 @@ def _segment_flattened(
     if min(size) < _MIN_SIDE:
         return None
     flat = [[-width, -width], [right, -width], [right, bottom], [-width, bottom]]
-    flattening = cv2.getPerspectiveTransform(quadrilateral, np.float32(flat))
+    flattening = cv2.getPerspectiveTransform(quadrilateral, np.array(flat, np.float32))
     leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
     values = leaf.coverage
     if values is None:
@@ -159,10 +163,11 @@ def _segment_padded(image: Image) -> Segmentation:
     patches = [image[corner].reshape(-1, 3) for corner in product(ends, ends)]
     colour = np.median([np.median(patch, axis=0) for patch in patches], axis=0)
     width = max(1, round(_PADDING * max(rows, cols)))
-    border = cv2.BORDER_CONSTANT
-    padded = cv2.copyMakeBorder(image, *[width] * 4, border, value=colour.tolist())
-    leaf = segment_uniform(padded)
+    padded = np.empty((rows + 2 * width, cols + 2 * width, 3), np.uint8)
     inside = np.s_[width : width + rows, width : width + cols]
+    padded[:] = np.rint(colour)
+    padded[inside] = image
+    leaf = segment_uniform(padded)
     mask = leaf.mask[inside].copy()
     coverage = None if leaf.coverage is None else leaf.coverage[inside]
     return replace(leaf, mask=mask, blade=mask, coverage=coverage)

@@ -17,21 +17,23 @@ REGION_SIZE = 256
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the chroma, a leaf changes both.
 _LIGHTNESS_SHARE = 0.15
 # Additional weight of lightness differences above _DEEP, which no soft shadow reaches: dark leaves have little chroma.
-_DEEP, _DEEP_SHARE = 90.0, 0.25
+_DEEP = 90.0
+_DEEP_SHARE = 0.25
 # The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and higher because a
 # leaf's own shadow widens the step.
 _LOCAL_CUT = 0.66
 # On coloured card the edge lies where this part of the card's chroma is lost, within bounds relative to the local
 # maximum: a shadow keeps more of it. Paler sheets (in 8-bit Lab units) do not count as coloured.
-_CARD_CUT, _MIN_CARD_CHROMA = 0.72, 30.0
-_MIN_CARD_CUT, _MAX_CARD_CUT = 0.3, 0.75
+_CARD_CUT = 0.72
+_MIN_CARD_CHROMA = 30.0
+_MIN_CARD_CUT = 0.3
+_MAX_CARD_CUT = 0.75
 _LOCAL_REACH = (
     0.012  # radius of the local maximum, as a part of the picture's longer side
 )
-_MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = (
-    0.55,
-    1.2,
-)  # bounds of the local cut, as parts of Otsu's global threshold
+# Bounds of the local cut, as parts of Otsu's global threshold.
+_MIN_CUT_OF_OTSU = 0.55
+_MAX_CUT_OF_OTSU = 1.2
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
 _MIN_LEAF_CHROMA = 10.0  # chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet have
 _LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
@@ -43,7 +45,8 @@ _SMALL_LINE_CUT = 0.5
 LOW_CONFIDENCE = 0.35
 
 # A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below (above) these parts of the cut.
-_CERTAIN_SHEET, _CERTAIN_LEAF = 0.5, 1.5
+_CERTAIN_SHEET = 0.5
+_CERTAIN_LEAF = 1.5
 _SQUARE = np.ones((3, 3), np.uint8)
 
 

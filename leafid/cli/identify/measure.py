@@ -37,6 +37,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -109,9 +110,9 @@ class Options(ScaleOptions, MeasuringOptions):
 def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
-        rows = [[name, *row.values()] for name, row in list_measures().items()]
+        cells = [[name, *row.values()] for name, row in list_measures().items()]
         columns = ["measure", "unit", "what it is", "source"]
-        environment.stdout.write(render([Table("", columns, rows, n_keys=1)]))
+        environment.stdout.write(render([Table("", columns, cells, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(
@@ -189,7 +190,7 @@ def _measure(
     answers: Iterable[Answer | None] = [None] * len(leaves)
     if not masks:
         # Without the thing of known size.
-        pictures = [picture if scale.outline is None else flat]
+        pictures: list[Any] = [picture if scale.outline is None else flat]
         if len(leaves) > 1:
             numbers = range(len(leaves))
             pictures = [isolate_leaf(flat, leaves, number) for number in numbers]
@@ -203,8 +204,8 @@ def _measure(
     rows, outlines = [], []
     for number, (leaf, answer) in enumerate(zip(leaves, answers, strict=True), 1):
         measures, verdict = _judge(flat, leaf, answer)
-        numbers = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
-        record = start | numbers | measures.to_record(scale.mm_per_pixel, options.unit)
+        judged = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
+        record = start | judged | measures.to_record(scale.mm_per_pixel, options.unit)
         record["mm_per_pixel_confidence"] = scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))

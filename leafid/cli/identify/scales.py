@@ -46,7 +46,7 @@ class ScaleFinder:
     def list_doubts(self, sizes: Sequence[float | None], unit: str) -> Iterator[str]:
         """Say what a person should know about the sizes of the pixels of all leaves."""
         n_unknown = sizes.count(None)
-        known = sorted({*sizes} - {None}, reverse=True)
+        known = sorted({size for size in sizes if size}, reverse=True)
         if known and self == ScaleFinder():
             dpi = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in known[:5])
             reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
