@@ -87,20 +87,19 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
     """Mark the parts of a leaf that look like the sheet: holes, or else reflections of light."""
+    window = get_window(leaf.box)
     sheet = _estimate_sheet(image, leaf.mask)
-    distance = measure_sheet_distance(
-        cv2.cvtColor(image, cv2.COLOR_BGR2LAB), cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB)
-    )
-    inside = cv2.erode(
-        leaf.mask.view(np.uint8), np.ones((3, 3), np.uint8), borderValue=0
-    )
+    planes = [cv2.cvtColor(part[window], cv2.COLOR_BGR2LAB) for part in (image, sheet)]
+    distance = measure_sheet_distance(*planes)
+    mask = leaf.mask[window].view(np.uint8)
+    inside = cv2.erode(mask, np.ones((3, 3), np.uint8), borderValue=0)
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
     _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
-    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(
-        4, _LEAST_HOLE * np.count_nonzero(leaf.mask)
-    )
+    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * mask.sum())
     is_hole[0] = False
-    return is_hole[labels]
+    holes = np.zeros_like(leaf.mask)
+    holes[window] = is_hole[labels]
+    return holes
 
 
 def _estimate_sheet(image: Image, mask: Mask) -> Image:
