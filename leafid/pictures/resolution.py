@@ -56,10 +56,10 @@ def read_mm_per_pixel(file: str | os.PathLike[str]) -> tuple[float | None, str |
             continue
         if camera:
             return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"
-        for other, (across, _) in declared.items():
+        for source, (across, _) in declared.items():
             if not math.isclose(across, dpi, rel_tol=_SAME):
                 remark = (
-                    f"{dpi:.0f} dpi by {name} are taken, not {across:.0f} by {other}"
+                    f"{dpi:.0f} dpi by {name} are taken, not {across:.0f} by {source}"
                 )
                 return MM_PER_INCH / dpi, remark
         return MM_PER_INCH / dpi, None

@@ -191,10 +191,10 @@ def _choose_cuts(
     high = min(round(max(floor, _MAX_CUT_OF_OTSU * otsu)), 255)
     line_cuts = _scale(local_max, line_cut).clip(int(min(floor, 255)), high)
     cuts = _scale(local_max, _LOCAL_CUT).clip(low, high)
-    cuts = cv2.copyTo(line_cuts, line, cuts)
+    cuts = np.where(line, line_cuts, cuts)
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
-        return cv2.copyTo(cv2.min(cuts, low), cv2.dilate(pale, square), cuts)
+        return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
     card = _scale(_measure_chroma(a, b), _CARD_CUT)
     card = card.clip(_scale(local_max, _MIN_CARD_CUT), _scale(local_max, _MAX_CARD_CUT))

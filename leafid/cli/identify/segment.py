@@ -72,11 +72,11 @@ def run(options: Options, environment: Environment) -> int:
                 name = f"{title + end:<{width}}"
                 environment.print(f"{name}  {picture.type:<9}  {numbers}")
                 if n_leaves > 1 and not options.each_leaf:
-                    found = f"{n_leaves} leaves; the largest is cut out (--each-leaf)"
-                    environment.warn(f"{picture.file}: {found}")
+                    remark = f"{n_leaves} leaves; the largest is cut out (--each-leaf)"
+                    environment.warn(f"{picture.file}: {remark}")
                 elif not n_leaves:
-                    found = "no leaf found; its mask is empty"
-                    environment.warn(f"{picture.file}: {found}")
+                    remark = "no leaf found; its mask is empty"
+                    environment.warn(f"{picture.file}: {remark}")
         except LeafidError as error:
             environment.warn(str(error))
             continue
