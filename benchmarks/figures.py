@@ -58,7 +58,7 @@ def draw_overview(model: Model, files: Sequence[Path]) -> None:
     for column, (type_, file) in enumerate(zip(AcquisitionType, files, strict=True)):
         (answer,) = model.identify([file])
         image = read_image(file)
-        shown = draw_overlay(image, segment(image, type_))
+        shown = draw_overlay(image, segment(image, type_).outlines)
         _show(figure.add_subplot(grid[0, column]), shown, str(answer.type))
         numbers = [
             (name, answer.calibrate(probability))
@@ -75,9 +75,14 @@ def draw_steps(model: Model, file: Path) -> None:
     image = read_image(file)
     leaf = segment(image, AcquisitionType.SCAN_LIKE)
     _show(axes[0], image, "1 picture")
+    enlarged = cv2.resize(image, None, fx=3, fy=3)
+    outlines = {
+        colour: [np.multiply(line, 3) for line in lines]
+        for colour, lines in leaf.outlines.items()
+    }
     _show(
         axes[1],
-        draw_overlay(cv2.resize(image, None, fx=3, fy=3), leaf),
+        draw_overlay(enlarged, outlines),
         "2 leaf and petiole",
     )
 

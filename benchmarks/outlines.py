@@ -32,7 +32,7 @@ from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.outline import OutlineCues, measure_outline_cues, weigh_cues
+from leafid.segmentation.outline import measure_outline_cues
 from leafid.segmentation.pixels import Image, Mask, find_convex_hull
 from leafid.segmentation.segment import segment
 
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     outline: float
     area_error: float
     length_error: float
-    cues: OutlineCues | None
+    cues: np.ndarray | None
 
 
 def list_leaves(shared: Path, number: int) -> Iterator[Leaf]:
@@ -145,9 +145,9 @@ def describe_ranges(outcomes: list[Outcome]) -> Iterator[list[object]]:
 
 def fit(outcomes: list[Outcome]) -> tuple[float, np.ndarray]:
     """Fit the offset and the slopes of the confidence to outcomes."""
-    judged = [(outcome, outcome.cues) for outcome in outcomes if outcome.cues]
-    cues = np.array([weigh_cues(cues) for _, cues in judged])
-    is_right = [outcome.iou >= _MIN_IOU for outcome, _ in judged]
+    judged = [outcome for outcome in outcomes if outcome.cues is not None]
+    cues = np.array([outcome.cues for outcome in judged])
+    is_right = [outcome.iou >= _MIN_IOU for outcome in judged]
     fitted = LogisticRegression(C=10).fit(cues, is_right)
     return float(fitted.intercept_[0]), -fitted.coef_[0]
 

@@ -4,7 +4,7 @@ Raise one where what it stands for changes, so that no cached value of before is
 """
 
 #: Of the vectors of all experts, and of whatever else is measured on pictures.
-FEATURE_VERSION = 31
+FEATURE_VERSION = 32
 #: Of codebooks.
 CODEBOOK_VERSION = 3
 #: Of the features that acquisition types are recognised by.

@@ -34,7 +34,6 @@ from leafid.scoring.score_table import (
     make_metric_table,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
-from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay
 
 # Maximum number of confusions with pictures, of species in a confusion matrix, and of pictures in the list of all: the
@@ -231,10 +230,10 @@ def make_thumbnail(picture: Picture) -> bytes | None:
         image = read_image(picture.file, LONGEST_SIDE)
     except ImageError:
         return None
-    small = shrink(image, SIDE)
+    outlines = {}
     if picture.type is not None:
-        small = draw_overlay(small, segment_as_type(image, picture.type))
-    return encode_jpeg(small)
+        outlines = segment_as_type(image, picture.type).outlines
+    return encode_jpeg(draw_overlay(image, outlines, SIDE))
 
 
 def _plot_scores(table: Table) -> str:

@@ -12,9 +12,17 @@ from leafid.pictures.header import identify_format, open_picture, read_picture_b
 
 MM_PER_INCH = 25.4
 # Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever the picture shows.
-_LEAST_DPI, _MOST_DPI = 100, 2400
-_MAKE, _MODEL, _EXIF_IFD = 271, 272, 0x8769
-_X_RESOLUTION, _Y_RESOLUTION, _UNIT = 282, 283, 296
+_LEAST_DPI = 100
+_MOST_DPI = 2400
+# Resolutions are the same that differ by less than this part.
+_SAME = 0.01
+# Tags of EXIF, and its value of centimetres as a unit.
+_MAKE = 271
+_MODEL = 272
+_EXIF_IFD = 0x8769
+_X_RESOLUTION = 282
+_Y_RESOLUTION = 283
+_UNIT = 296
 _CENTIMETRES = 3
 # Exposure time, aperture, sensitivity, focal length and maker's note, which no scanner writes.
 _CAMERA_TAGS = {33434, 33437, 34855, 37386, 37500}
@@ -42,37 +50,29 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
             declared = _list_resolutions(kind, picture.info, exif)
     except Exception:  # A damaged EXIF block raises errors of any class.
         return None, "its EXIF block is damaged, and says no size"
-    plausible = {name: dpi for name, dpi in declared.items() if _is_plausible(*dpi)}
-    if not plausible:
-        return None, None
-    name, (dpi, _) = next(iter(plausible.items()))
-    if camera:
-        return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"
-    differing = [
-        f"{value:.0f} by {source}"
-        for source, (value, _) in declared.items()
-        if not math.isclose(value, dpi, rel_tol=0.01)
-    ]
-    if differing:
-        return (
-            MM_PER_INCH / dpi,
-            f"{dpi:.0f} dpi by {name} are taken, not {differing[0]}",
-        )
-    return MM_PER_INCH / dpi, None
+    for name, (dpi, down) in declared.items():
+        is_square = math.isclose(dpi, down, rel_tol=_SAME)
+        if not (is_square and _LEAST_DPI <= dpi <= _MOST_DPI):
+            continue
+        if camera:
+            return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"
+        for source, (across, _) in declared.items():
+            if not math.isclose(across, dpi, rel_tol=_SAME):
+                remark = (
+                    f"{dpi:.0f} dpi by {name} are taken, not {across:.0f} by {source}"
+                )
+                return MM_PER_INCH / dpi, remark
+        return MM_PER_INCH / dpi, None
+    return None, None
 
 
-def _is_plausible(across: float, down: float) -> bool:
-    is_square = math.isclose(across, down, rel_tol=0.01)
-    return is_square and _LEAST_DPI <= across <= _MOST_DPI
-
-
-def _identify_camera(exif: Image.Exif) -> str | None:
-    """Return make and model of the camera that took a picture; None where it may be a scan."""
-    words = [str(exif[tag]).strip("\0 ") for tag in (_MAKE, _MODEL) if tag in exif]
-    name = " ".join(filter(None, words))
+def _identify_camera(exif: Image.Exif) -> str:
+    """Return make and model of the camera that took a picture; empty where it may be a scan."""
+    words = [str(exif.get(tag, "")).strip("\0 ") for tag in (_MAKE, _MODEL)]
+    name = " ".join(words).strip()
     if _CAMERA_TAGS & {*exif.get_ifd(_EXIF_IFD)}:
         return name or "it has an exposure"
-    return name if name and not _SCANNERS.search(name) else None
+    return "" if _SCANNERS.search(name) else name
 
 
 def _list_resolutions(

@@ -1,10 +1,12 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
+from typing import Any
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, shrink
+from leafid.segmentation.pixels import Image, scale_size, shrink
 
 Values = NDArray[np.float32]
 
@@ -14,6 +16,9 @@ _FAR = 25.0  # 8-bit Lab units; no shade of the sheet is farther from its colour
 _NOISE_FLOOR = (
     1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
 )
+# Factor by which pictures are reduced to interpolate in them, and standard deviation of the blur there, in pixels.
+_STEP = 4
+_BLUR = 6.0
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
@@ -32,9 +37,8 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
        Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
     """
-    coarse = cv2.cvtColor(
-        shrink(image, SAMPLES // 2 if quick else SAMPLES), cv2.COLOR_BGR2LAB
-    )
+    side = SAMPLES // 2 if quick else SAMPLES
+    coarse = cv2.cvtColor(shrink(image, side), cv2.COLOR_BGR2LAB)
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _make_basis(rows, cols)
@@ -57,16 +61,25 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     surface = plane @ basis[:3]
     for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _sum_squares(samples - surface)
-        spread = max(_NOISE_FLOOR, _compute_upper_median(residual[border]) ** 0.5)
-        weights = _compute_weights(residual, 2 * spread) * (
-            residual < min(4 * spread, 25.0) ** 2
-        )
+        spread = max(_NOISE_FLOOR, _compute_root_median(residual[border]))
+        weights = _compute_weights(residual, 2 * spread)
+        weights *= residual < min(4 * spread, 25.0) ** 2
         surface = _solve_weighted(basis[:terms], samples, weights) @ basis[:terms]
-    spread = max(
-        _NOISE_FLOOR,
-        _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5,
-    )
-    return surface.T.reshape(rows, cols, 3), spread
+    spread = _compute_root_median(_sum_squares(outer - surface[:, border]))
+    return surface.T.reshape(rows, cols, 3), max(_NOISE_FLOOR, spread)
+
+
+def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
+    """Interpolate colours, (H, W, C), smoothly where their weights, (H, W), are small."""
+    weights = weights[..., None].astype(np.float32)
+    planes = np.concatenate([colours * weights, weights], axis=2)
+    size = scale_size(planes, 1 / _STEP)
+    small = cv2.resize(planes, size, interpolation=cv2.INTER_AREA)
+    blurred = cv2.GaussianBlur(small, (0, 0), _BLUR)
+    # Far from all sheet, its usual colour.
+    mean = small[..., :-1].mean((0, 1)) / max(small[..., -1].mean(), 1e-6)
+    sheet = (blurred[..., :-1] + 1e-4 * mean) / (blurred[..., -1:] + 1e-4)
+    return cv2.resize(sheet, planes.shape[1::-1])
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
@@ -74,9 +87,7 @@ def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
     fitted = np.partition(colours, middle, axis=1)[:, middle : middle + 1]
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
-        weights = _compute_weights(
-            residual, 1.5 * _compute_upper_median(residual) ** 0.5
-        )
+        weights = _compute_weights(residual, 1.5 * _compute_root_median(residual))
         plane = _solve_weighted(basis, colours, weights)
         fitted = plane @ basis
     return plane
@@ -88,8 +99,10 @@ def _sum_squares(differences: Values) -> Values:
     return squares[0] + squares[1] + squares[2]
 
 
-def _compute_upper_median(values: Values) -> float:
-    return float(np.partition(values, values.size // 2)[values.size // 2])
+def _compute_root_median(squares: Values) -> float:
+    """Compute the root of the upper median."""
+    middle = squares.size // 2
+    return float(np.partition(squares, middle)[middle]) ** 0.5
 
 
 def _compute_weights(squares: Values, scale: float) -> Values:
@@ -115,17 +128,7 @@ def _make_basis(rows: int, cols: int) -> Values:
     row, col = np.meshgrid(
         np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij"
     )
-    constant = np.ones_like(row)
-    terms = [
-        constant,
-        row,
-        col,
-        row**2,
-        col**2,
-        row * col,
-        row**3,
-        col**3,
-        row**2 * col,
-        row * col**2,
-    ]
+    squares = [row**2, col**2, row * col]
+    cubes = [row**3, col**3, row**2 * col, row * col**2]
+    terms = [np.ones_like(row), row, col, *squares, *cubes]
     return np.stack(terms).reshape(10, -1).astype(np.float32)

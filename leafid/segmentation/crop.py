@@ -1,9 +1,18 @@
 """Turns the leaf upright and scales it to a standard size."""
 
+from collections.abc import Mapping
+
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull
+from leafid.segmentation.pixels import (
+    Image,
+    Mask,
+    find_bounding_box,
+    find_convex_hull,
+    get_window,
+)
+from leafid.segmentation.result import Segmentation
 
 _MOMENTS_SIZE = (
     64  # pixels on the shorter side of the leaf's box that its axis is estimated from
@@ -20,42 +29,28 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
     centroid. Without one it is the principal axis, and the end with the longer tail (third moment along the axis) is
     the tip.
     """
-    row0, row1, col0, col1 = segmentation.box
+    row0, _, col0, _ = segmentation.box
+    blade = segmentation.blade[get_window(segmentation.box)].view(np.uint8)
     # Using every pixel of a large leaf would change the angle by less than a tenth of a degree.
-    step = max(1, min(row1 - row0, col1 - col0) // _MOMENTS_SIZE)
-    part = np.ascontiguousarray(
-        segmentation.blade[row0:row1:step, col0:col1:step]
-    ).view(np.uint8)
-    moments = cv2.moments(part, binaryImage=True)
+    step = max(1, min(blade.shape) // _MOMENTS_SIZE)
+    moments = cv2.moments(np.ascontiguousarray(blade[::step, ::step]), True)
     if not moments["m00"]:
         # A few scattered pixels, all of them between the sampled ones.
-        step, moments = (
-            1,
-            cv2.moments(
-                np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(
-                    np.uint8
-                )
-            ),
-        )
-    centre = np.array([moments["m10"], moments["m01"]]) / moments["m00"] * step + (
-        col0,
-        row0,
-    )
+        step = 1
+        moments = cv2.moments(np.ascontiguousarray(blade))
+    centre = _find_centroid(moments) * step + (col0, row0)
     foot = find_petiole_foot(segmentation)
     if foot is not None and np.any(foot != centre):
         up = centre - foot
     else:
-        values, vectors = np.linalg.eigh(
-            [[moments["mu20"], moments["mu11"]], [moments["mu11"], moments["mu02"]]]
-        )
-        up = vectors[:, int(np.argmax(values))]
+        mixed = moments["mu11"]
+        second = [[moments["mu20"], mixed], [mixed, moments["mu02"]]]
+        # The largest eigenvalue comes last.
+        up = np.linalg.eigh(second)[1][:, 1]
         col, row = up
-        third = np.array(
-            [moments["mu30"], moments["mu21"], moments["mu12"], moments["mu03"]]
-        )
-        tail = float(
-            third @ np.array([col**3, 3 * col**2 * row, 3 * col * row**2, row**3])
-        )
+        third = [moments[name] for name in ("mu30", "mu21", "mu12", "mu03")]
+        powers = [col**3, 3 * col**2 * row, 3 * col * row**2, row**3]
+        tail = np.dot(third, powers)
         if tail < 0 or (tail == 0 and up[1] > 0):
             up = -up
     # Rows grow downwards: straight up is (0, -1).
@@ -71,43 +66,30 @@ def crop_leaf(
     Takes and returns BGR or grey pictures, with the mask of the crop; the leaf must not be empty. Its longer side fills
     the square but for a margin of a twentieth on each side.
     """
-    mask = segmentation.mask
-    row0, row1, col0, col1 = segmentation.box
-    corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (
-        col0,
-        row0,
-    )
-    matrix = _fit_square(
-        corners, estimate_upright_angle(segmentation) if upright else 0.0, size
-    )
+    row0, _, col0, _ = segmentation.box
+    window = get_window(segmentation.box)
+    mask = segmentation.mask.view(np.uint8)
+    corners = find_convex_hull(mask[window])[:, 0] + (col0, row0)
+    angle = estimate_upright_angle(segmentation) if upright else 0.0
+    matrix = _fit_square(corners, angle, size)
     # The standard deviation, in pixels of the picture, of a blur against aliasing.
     scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     sigma = 0.0 if scale >= 0.75 else 0.4 / scale
     # Only the leaf's box, and the pixels that the blur mixes into it, appear in the square.
-    reach = 2 + int(np.ceil(4 * sigma))
-    box = np.s_[
-        max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach
-    ]
+    box = get_window(segmentation.box, 2 + int(np.ceil(4 * sigma)))
     matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)
     crop = image[box]
     if sigma:
         # The kernel ends at two standard deviations, beyond which weights are negligible.
         side = 2 * max(1, round(2 * sigma)) + 1
         crop = cv2.GaussianBlur(crop, (side, side), sigma)
-    crop = cv2.warpAffine(
-        crop,
-        matrix,
-        (size, size),
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=(255, 255, 255),
-    )
+    crop = cv2.warpAffine(crop, matrix, (size, size), borderValue=(255, 255, 255))
     if segmentation.coverage is not None:
         coverage = cv2.warpAffine(segmentation.coverage[box], matrix, (size, size))
         leaf = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
     else:
-        leaf = cv2.warpAffine(
-            mask[box].view(np.uint8), matrix, (size, size), flags=cv2.INTER_NEAREST
-        )
+        flags = cv2.INTER_NEAREST
+        leaf = cv2.warpAffine(mask[box], matrix, (size, size), flags=flags)
     return cv2.copyTo(crop, leaf, np.full_like(crop, 255)), leaf.view(bool)
 
 
@@ -126,24 +108,19 @@ def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
 
 def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
     """Find where the petiole meets the blade, (col, row); None without a petiole."""
-    row0, row1, col0, col1 = segmentation.box
-    blade = segmentation.blade[row0:row1, col0:col1].view(np.uint8)
-    petiole = cv2.subtract(
-        segmentation.mask[row0:row1, col0:col1].view(np.uint8), blade
-    )
-    left, top, width, height = cv2.boundingRect(petiole)
-    if not width:
+    leaf = get_window(segmentation.box)
+    blade = segmentation.blade[leaf].view(np.uint8)
+    petiole = cv2.subtract(segmentation.mask[leaf].view(np.uint8), blade)
+    if not petiole.any():
         return None
-    window = np.s_[
-        max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2
-    ]
-    near_blade = cv2.dilate(
-        np.ascontiguousarray(blade[window]), np.ones((5, 5), np.uint8)
-    )
+    window = get_window(find_bounding_box(petiole), 2)
+    near_blade = cv2.dilate(blade[window].copy(), np.ones((5, 5), np.uint8))
     foot = cv2.moments(near_blade & petiole[window])
     if not foot["m00"]:
         foot = cv2.moments(petiole[window])
-    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (
-        col0 + window[1].start,
-        row0 + window[0].start,
-    )
+    start = [leaf[axis].start + window[axis].start for axis in (1, 0)]
+    return _find_centroid(foot) + start
+
+
+def _find_centroid(moments: Mapping[str, float]) -> np.ndarray:
+    return np.array([moments["m10"], moments["m01"]]) / moments["m00"]

@@ -7,20 +7,23 @@ import cv2
 import numpy as np
 
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.background import interpolate_sheet
 from leafid.segmentation.merging import split_leaves
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.pixels import Image, Mask, get_window, shrink
+from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
 
-# Longest side of the picture in which the sheet's colour is estimated, in pixels, and width of the blur there.
-_SIDE, _BLUR = 64, 6.0
+# Longest side of the picture in which the sheet's colour is estimated, in pixels.
+_SIDE = 256
 # Width of the rim around an erased leaf, which holds its shadow, as a part of the picture's longer side.
 _RIM = 0.01
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15
 # A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and has this part of its area.
-_NEAR, _LEAST_HOLE = 0.4, 2e-4
+_NEAR = 0.4
+_LEAST_HOLE = 2e-4
 
 
 def segment_leaves(
@@ -77,40 +80,32 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
         [leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0
     )
     image = erase(image, erased, leaves[index].mask)
-    row0, row1, col0, col1 = leaves[index].box
+    row0, row1, col0, col1 = box = leaves[index].box
     margin = round(_MARGIN * max(row1 - row0, col1 - col0))
-    return image[
-        max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin
-    ]
+    return image[get_window(box, margin)]
 
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
     """Mark the parts of a leaf that look like the sheet: holes, or else reflections of light."""
+    window = get_window(leaf.box)
     sheet = _estimate_sheet(image, leaf.mask)
-    distance = measure_sheet_distance(
-        cv2.cvtColor(image, cv2.COLOR_BGR2LAB), cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB)
-    )
-    inside = cv2.erode(
-        leaf.mask.view(np.uint8), np.ones((3, 3), np.uint8), borderValue=0
-    )
+    planes = [cv2.cvtColor(part[window], cv2.COLOR_BGR2LAB) for part in (image, sheet)]
+    distance = measure_sheet_distance(*planes)
+    mask = leaf.mask[window].view(np.uint8)
+    inside = cv2.erode(mask, np.ones((3, 3), np.uint8), borderValue=0)
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
     _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
-    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(
-        4, _LEAST_HOLE * np.count_nonzero(leaf.mask)
-    )
+    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * mask.sum())
     is_hole[0] = False
-    return is_hole[labels]
+    holes = np.zeros_like(leaf.mask)
+    holes[window] = is_hole[labels]
+    return holes
 
 
 def _estimate_sheet(image: Image, mask: Mask) -> Image:
     """Estimate the colour of the sheet everywhere from what lies outside a mask."""
-    small = shrink(image, _SIDE).astype(np.float32)
+    small = shrink(image, _SIDE)
     size = small.shape[1::-1]
-    share = 1 - cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    is_sheet = (share > 0.99).astype(np.float32)[..., None]
-    weights = cv2.GaussianBlur(is_sheet, (0, 0), _BLUR)[..., None] + 1e-6
-    mean = np.array(cv2.mean(small, is_sheet.astype(np.uint8))[:3])
-    colours = cv2.GaussianBlur(small * is_sheet, (0, 0), _BLUR) + 1e-6 * mean
-    return cv2.resize(
-        (colours / weights).clip(0, 255).astype(np.uint8), image.shape[1::-1]
-    )
+    share = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_AREA)
+    sheet = interpolate_sheet(small, share == 0).clip(0, 255)
+    return cv2.resize(sheet.astype(np.uint8), image.shape[1::-1])

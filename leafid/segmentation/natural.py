@@ -4,23 +4,25 @@ from collections.abc import Callable
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.pixels import Field, Image, Mask, Plane, list_border, shrink
+from leafid.segmentation.result import Segmentation
 
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
 # Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
-_SHADE, _SHADE_PRIOR = 0.3, 0.3
+_SHADE = 0.3
+_SHADE_PRIOR = 0.3
 # Warm skin, and blue or grey sky, have colours that are rare in leaves: bounds of a and b (128 is neutral) and of
 # lightness (as a part of the light); factor of their prior probability.
-_SKIN_HUE, _SKIN_LIGHT = 136, 0.5
-_SKY_HUE, _SKY_LIGHT = 128, 0.8
+_SKIN_HUE = 136
+_SKIN_LIGHT = 0.5
+_SKY_HUE = 128
+_SKY_LIGHT = 0.8
 _RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
-RADIUS, EPSILON = (
-    2,
-    1e-3,
-)  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
+# Of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1].
+RADIUS = 2
+EPSILON = 1e-3
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
 _COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
 
@@ -47,7 +49,7 @@ def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
     return Segmentation(mask, mask, confidence)
 
 
-def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32]:
+def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
     rows, cols = small.shape[:2]
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
@@ -93,9 +95,7 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     return probability
 
 
-def make_guided_filter(
-    guide: NDArray[np.float32],
-) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+def make_guided_filter(guide: Field) -> Callable[[Field], Field]:
     """Make a filter of maps by a picture, the guide, both float32 in [0, 1], that aligns their edges with the guide's.
 
     In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
@@ -112,7 +112,7 @@ def make_guided_filter(
         _blur(guide * guide) - guide_mean * guide_mean + np.float32(EPSILON)
     )
 
-    def filter_by_guide(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    def filter_by_guide(values: Field) -> Field:
         mean = _blur(values)
         slope = (_blur(guide * values) - guide_mean * mean) * gain
         return _blur(slope) * guide + _blur(mean - slope * guide_mean)
@@ -120,14 +120,12 @@ def make_guided_filter(
     return filter_by_guide
 
 
-def _blur(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(
-        cv2.sepFilter2D(values, -1, _BOX, _BOX, borderType=cv2.BORDER_REPLICATE),
-        np.float32,
-    )
+def _blur(values: Field) -> Field:
+    border = cv2.BORDER_REPLICATE
+    return cv2.sepFilter2D(values, -1, _BOX, _BOX, borderType=border)
 
 
-def _select_central_region(marked: NDArray[np.uint8]) -> Mask:
+def _select_central_region(marked: Plane) -> Mask:
     count, labels, stats, centroids = cv2.connectedComponentsWithStats(
         marked, connectivity=4
     )
@@ -139,9 +137,8 @@ def _select_central_region(marked: NDArray[np.uint8]) -> Mask:
     return labels == 1 + int(np.argmax(area * np.exp(-2 * distance**2)))
 
 
-def _estimate_confidence(mask: Mask, probability: NDArray[np.float32]) -> float:
+def _estimate_confidence(mask: Mask, probability: Field) -> float:
     if not mask.any() or mask.all():
         return 0.0
     separation = float(probability[mask].mean() - probability[~mask].mean())
-    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
-    return float(np.clip(separation * (1 - border.mean()) ** 2, 0, 1))
+    return float(np.clip(separation * (1 - list_border(mask).mean()) ** 2, 0, 1))

@@ -12,7 +12,8 @@ Point = list[float]
 Ring = list[Point]
 
 # Parts of the outline smaller than this share of the largest one aren't drawn, nor are the steps of single pixels.
-_PART_SHARE, _STEP = 0.02, 1.0
+_PART_SHARE = 0.02
+_STEP = 1.0
 
 
 def trace_polygons(mask: Mask) -> list[list[Ring]]:

@@ -2,13 +2,16 @@
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.segmentation.pixels import (
+    Field,
     Mask,
+    Plane,
     find_bounding_box,
     find_convex_hull,
+    get_window,
     list_halves,
+    scale_size,
 )
 
 # √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
@@ -16,12 +19,15 @@ _WORKING_ROOT_AREA = 100.0
 # Lengths are parts of √area unless stated otherwise.
 _DISC = 0.04  # radius of the disc that doesn't fit into a petiole
 _DISC_OF_WIDTH = 0.45  # its maximum, as a part of the largest inscribed disc's radius (needle-shaped leaves)
-_MIN_LENGTH, _MIN_LENGTH_COMPOUND = 0.08, 0.15  # of a petiole
+# Of a petiole.
+_MIN_LENGTH = 0.08
+_MIN_LENGTH_COMPOUND = 0.15
 _MIN_SLENDERNESS = 2.0  # length over width
 _MIN_EVENNESS = 0.6  # area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip
 _RIM = 1.2  # pixels of the reduced mask around the opened blade: the part of its rim that the disc can't reach
 # A leaf is compound when no disc larger than this fits into it and its solidity is below this.
-_COMPOUND_DISC, _COMPOUND_SOLIDITY = 0.25, 0.65
+_COMPOUND_DISC = 0.25
+_COMPOUND_SOLIDITY = 0.65
 _LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
 _CROWN_DISC = 0.09  # radius of the disc that fits into a compound leaf's crown
 _LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as a part of the largest inscribed disc's
@@ -35,64 +41,50 @@ def remove_petiole(mask: Mask) -> Mask:
     a leaf's tip does. In a compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the
     rachis stays.
     """
-    row0, row1, col0, col1 = find_bounding_box(mask)
     blade = mask.copy()
-    if row1 == 0:
+    if not mask.any():
         return blade
-    leaf = mask[row0:row1, col0:col1].view(np.uint8)
+    window = get_window(find_bounding_box(mask))
+    leaf = mask[window].view(np.uint8)
     factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(leaf))))
-    size = (
-        max(1, round(leaf.shape[1] * factor)),
-        max(1, round(leaf.shape[0] * factor)),
-    )
+    size = scale_size(leaf, factor)
     halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
-    small = (cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR) > 80).view(
-        np.uint8
-    )
+    small = (cv2.resize(halved, size) > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as background.
-    petiole = _find_petiole(
-        cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
-    )
+    petiole = _find_petiole(np.pad(small, 2))
     if petiole is None:
         return blade
     petiole = cv2.resize(
         petiole[2:-2, 2:-2], leaf.shape[::-1], interpolation=cv2.INTER_NEAREST
     )
-    blade[row0:row1, col0:col1] &= petiole == 0
+    blade[window] &= petiole == 0
     return blade if blade.any() else mask.copy()
 
 
-def _find_petiole(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+def _find_petiole(small: Plane) -> Plane | None:
     """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
     root_area = float(np.sqrt(np.count_nonzero(small)))
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     widest = float(depth.max())
-    solidity = np.count_nonzero(small) / max(
-        cv2.contourArea(find_convex_hull(small)), 1.0
-    )
-    if widest < _COMPOUND_DISC * root_area and solidity < _COMPOUND_SOLIDITY:
-        blade, min_length = _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND
+    hull_area = max(cv2.contourArea(find_convex_hull(small)), 1.0)
+    is_narrow = widest < _COMPOUND_DISC * root_area
+    if is_narrow and root_area**2 < _COMPOUND_SOLIDITY * hull_area:
+        blade = _fill_crown(small, depth, root_area)
+        min_length = _MIN_LENGTH_COMPOUND
     else:
-        blade, min_length = (
-            _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)),
-            _MIN_LENGTH,
-        )
+        blade = _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest))
+        min_length = _MIN_LENGTH
     if not blade.any():
         return None
     distance = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
-    stalk = _select_stalk(
-        ((distance > _RIM) & (small > 0)).view(np.uint8),
-        distance,
-        min_length * root_area,
-    )
+    residue = (distance > _RIM).view(np.uint8) & small
+    stalk = _select_stalk(residue, distance, min_length * root_area)
     if stalk is None:
         return None
     return cv2.dilate(stalk, np.ones((5, 5), np.uint8)) & (1 - blade)
 
 
-def _select_stalk(
-    residue: NDArray[np.uint8], distance: NDArray[np.float32], min_length: float
-) -> NDArray[np.uint8] | None:
+def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane | None:
     """Select the piece that is most like a stalk: long, slender, not tapering; `distance` is that to the blade."""
     curves, hierarchy = cv2.findContours(
         residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE
@@ -115,16 +107,10 @@ def _select_stalk(
             continue
         outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
         # Beside lobes, a stalk is near the blade for much of its length: halve it from its end, too.
-        rows, cols = np.nonzero(piece)
-        from_end = np.hypot(
-            rows - rows[distances.argmax()], cols - cols[distances.argmax()]
-        )
-        outer = max(
-            outer,
-            np.count_nonzero(
-                from_end < from_end[distances <= distances.min() + 1].min() / 2
-            ),
-        )
+        places = np.argwhere(piece)
+        from_end = np.hypot(*(places - places[distances.argmax()]).T)
+        middle = from_end[distances <= distances.min() + 1].min() / 2
+        outer = max(outer, np.count_nonzero(from_end < middle))
         evenness = min(1.0, outer / max(area - outer, 1))
         score = farthest * evenness**2
         if score > best_score and evenness >= _MIN_EVENNESS:
@@ -133,34 +119,24 @@ def _select_stalk(
     return best
 
 
-def _open(depth: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
+def _open(depth: Field, radius: float) -> Plane:
     """Open a mask, given its distance transform, with a disc."""
     return _dilate((depth > radius).view(np.uint8), radius + 0.3)
 
 
-def _dilate(mask: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
+def _dilate(mask: Plane, radius: float) -> Plane:
     return (cv2.distanceTransform(1 - mask, cv2.DIST_L2, 5) <= radius).view(np.uint8)
 
 
-def _fill_crown(
-    small: NDArray[np.uint8], depth: NDArray[np.float32], root_area: float
-) -> NDArray[np.uint8]:
+def _fill_crown(small: Plane, depth: Field, root_area: float) -> Plane:
     """Fill the convex hull of a compound leaf's leaflets."""
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
-    dilated = _dilate(
-        cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0), gap
-    )
+    dilated = _dilate(np.pad(small, pad), gap)
     # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then eroding by both.
-    core = (
-        cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
-        > gap + _CROWN_DISC * root_area
-    )
-    crown = (
-        _dilate(core.view(np.uint8), _CROWN_DISC * root_area)
-        if core.any()
-        else core.view(np.uint8)
-    )
+    depths = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
+    radius = _CROWN_DISC * root_area
+    crown = _dilate((depths > gap + radius).view(np.uint8), radius)
     leaflets = _open(depth, _LEAFLET_DISC_OF_WIDTH * float(depth.max()))
     hull = np.zeros_like(small)
     cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 
 #: (H, W).
 Mask = NDArray[np.bool_]
+#: (H, W), such as a grey picture or a mask of 0 and 1.
+Plane = NDArray[np.uint8]
+#: (H, W) of any real values.
+Field = NDArray[np.float32]
 #: (H, W, 3) in OpenCV's BGR order.
 Image = NDArray[np.uint8]
 Value = TypeVar("Value", bound=np.generic)
@@ -17,6 +21,19 @@ def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
     """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
+
+
+def get_window(box: tuple[int, int, int, int], margin: int = 0) -> tuple[slice, slice]:
+    """Make the index of a bounding box with a margin, as far as the picture has one."""
+    row0, row1, col0, col1 = box
+    return np.s_[
+        max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin
+    ]
+
+
+def list_border(values: NDArray[Value]) -> NDArray[Value]:
+    """List the values along the border of a picture, the corners twice."""
+    return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
 
 
 def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
@@ -52,8 +69,9 @@ def shrink(image: Image, size: int, interpolation: int = cv2.INTER_AREA) -> Imag
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
-    shape = (
-        max(1, round(image.shape[1] * factor)),
-        max(1, round(image.shape[0] * factor)),
-    )
-    return cv2.resize(image, shape, interpolation=interpolation)
+    return cv2.resize(image, scale_size(image, factor), interpolation=interpolation)
+
+
+def scale_size(image: NDArray[Value], factor: float) -> list[int]:
+    """Return the width and the height of a picture after scaling, at least a pixel."""
+    return [max(1, round(side * factor)) for side in image.shape[1::-1]]

@@ -4,6 +4,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.segmentation.pixels import Plane, list_border
+
 _MIN_COVERAGE = 50  # of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a third
 _GAP = 0.05  # widest gap between leaflets whose rachis was lost, in √area
 _MIN_GROUP = 0.05  # smallest group of regions, as a part of the largest one's area
@@ -14,20 +16,23 @@ _CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; 
 _FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
 # Leaves are separate where even what differs from the sheet by _LINK of the leaves' mean distance doesn't connect them:
 # a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area.
-_LINK, _MIN_SHARE = 0.06, 0.15
+_LINK = 0.06
+_MIN_SHARE = 0.15
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
 # filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
-_RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
+_RIM_CONTACT = 2.4
+_RIM_SHARE = 0.3
 # A region is a thing with straight sides and right angles (a colour chart, a ruler, a label) where this part of its
 # outline runs along two directions at right angles, which it meets within _ANGLE radians; thin regions are petioles. It
 # is dropped where another region, the leaf, has _MIN_LEAF of its area.
-_STRAIGHT, _ANGLE, _THIN, _MIN_LEAF = 0.85, 0.1, 0.03, 0.1
+_STRAIGHT = 0.85
+_ANGLE = 0.1
+_THIN = 0.03
+_MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
 
 
-def select_leaf_regions(
-    coverage: NDArray[np.uint8], distance: NDArray[np.uint8]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]:
     """Select the leaf's regions of a thresholded picture: drop dust and rims, keep leaflets, fill pin-holes.
 
     Takes the share of each pixel that differs from the sheet, 0 to 255, and its colour's distance from the sheet's;
@@ -43,11 +48,9 @@ def select_leaf_regions(
     pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
-    border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    contact = np.bincount(border, minlength=count)
-    area[
-        (contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * marked.size)
-    ] = 0
+    contact = np.bincount(list_border(labels), minlength=count)
+    is_rim = contact > _RIM_CONTACT * np.sqrt(area)
+    area[is_rim & (area < _RIM_SHARE * marked.size)] = 0
     if not area.any():
         return things, things
     area[area < _MIN_SPECK * area.max()] = 0
@@ -68,9 +71,8 @@ def select_leaf_regions(
     joined = _bridge_gaps((area > 0).take(labels).view(np.uint8), area.max())
     n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
     group = np.zeros(count, np.intp)
-    group[labels.ravel()] = (
-        group_labels.ravel()
-    )  # every pixel of a region has the same group
+    # Every pixel of a region has the same group.
+    group[labels.ravel()] = group_labels.ravel()
     group_area = np.bincount(group, weights=area, minlength=n_groups)
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
@@ -78,17 +80,14 @@ def select_leaf_regions(
     return _fill_holes(leaf) if leaf.any() else leaf, things
 
 
-def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
+def _bridge_gaps(marked: Plane, area: float) -> Plane:
     """Connect regions across gaps that are narrow for a leaf of some area."""
-    reach = max(1, round(_GAP * np.sqrt(area)))
-    return cv2.dilate(
-        marked, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1))
-    )
+    side = max(1, round(_GAP * np.sqrt(area))) | 1
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    return cv2.dilate(marked, disc)
 
 
-def pick_leaf(
-    leaf: NDArray[np.uint8], distance: NDArray[np.uint8]
-) -> tuple[NDArray[np.uint8], int]:
+def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
 
     Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. Smaller regions that nothing
@@ -107,10 +106,8 @@ def pick_leaf(
     area = np.bincount(labels.ravel())
     area[0] = 0
     leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
-    border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    return (labels == largest).view(np.uint8), len(
-        np.union1d(np.setdiff1d(leaves, border), largest)
-    )
+    whole = np.setdiff1d(leaves, list_border(labels))
+    return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
 
 
 def _find_straight_regions(
@@ -119,10 +116,9 @@ def _find_straight_regions(
     """Find the regions, given by their labels, whose outlines have straight sides and right angles."""
     straight = []
     for region in regions.tolist():
+        is_region = (labels == region).view(np.uint8)
         (outline, *_), _ = cv2.findContours(
-            cv2.compare(labels, region, cv2.CMP_EQ),
-            cv2.RETR_EXTERNAL,
-            cv2.CHAIN_APPROX_NONE,
+            is_region, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
         )
         if min(cv2.minAreaRect(outline)[1]) < _THIN * max(labels.shape):
             continue
@@ -137,24 +133,22 @@ def _find_straight_regions(
     return straight
 
 
-def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _fill_holes(leaf: Plane) -> Plane:
     """Fill pin-holes, and larger holes (reflections of light) in a leaf with a closed outline."""
     curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    parents = hierarchy[0, :, 3]
     holes = [
-        curve for curve, parent in zip(curves, parents, strict=True) if parent >= 0
+        curves[index] for index in np.flatnonzero(hierarchy[0, :, 3] >= 0).tolist()
     ]
     if not holes:
         return leaf
-    outer = [curve for curve, parent in zip(curves, parents, strict=True) if parent < 0]
     # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels inside the curve.
     sizes = [cv2.contourArea(curve) - len(curve) / 2 + 1 for curve in holes]
     area = cv2.countNonZero(leaf)
-    hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(outer)))
+    hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(curves)))
     is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
     max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
     # All curves are drawn in one call, because OpenCV converts the whole list at every call.
     filled = [
-        curve for curve, size in zip(holes, sizes, strict=True) if size <= max_size
+        holes[index] for index in np.flatnonzero(np.array(sizes) <= max_size).tolist()
     ]
-    return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED) if filled else leaf
+    return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED)

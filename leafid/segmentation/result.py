@@ -20,6 +20,8 @@ from leafid.segmentation.pixels import (
     downsample2,
     find_bounding_box,
     find_convex_hull,
+    get_window,
+    list_border,
     list_halves,
     shrink,
 )
@@ -79,9 +81,9 @@ class Segmentation(Shown):
                 f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0"
             )
         leaf = array > array.max() / 2
-        border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
-        if border.mean() > _MOST_BORDER:
-            share = f"{border.mean():.0%} of the border; is the mask inverted?"
+        border = list_border(leaf).mean()
+        if border > _MOST_BORDER:
+            share = f"{border:.0%} of the border; is the mask inverted?"
             raise InputError(f"mask: expected a leaf inside the picture, found {share}")
         return cls(leaf, remove_petiole(leaf), 1.0)
 
@@ -114,8 +116,8 @@ class Segmentation(Shown):
 
     @cached_property
     def may_be_several(self) -> bool:
-        """Whether the mask may be of several leaves, as by `leafid.segmentation.merging.may_be_several`."""
-        return may_be_several(self.mask)
+        """Whether the mask may be of several leaves that touch, or nearly so."""
+        return may_be_several(self.mask[get_window(self.box)])
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:

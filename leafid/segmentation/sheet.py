@@ -2,30 +2,36 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.result import Image, Mask, Segmentation
+from leafid.segmentation.pixels import Image, Mask, list_border
+from leafid.segmentation.result import Segmentation
 from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uniform
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
 # there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
-_LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
+_LOW_CONFIDENCE_GREY = 0.6
+_HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower confidence than on nearly all sheets.
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
-_SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
+_SURE = 0.9
+_SURE_PHOTO = 0.6
+_MAX_CONTACT = 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
-_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = (
-    0.05,
-    0.95,
-)  # shares of the picture that a sheet inside a frame takes
+# Shares of the picture that a sheet inside a frame takes.
+_MIN_SHEET_SHARE = 0.05
+_MAX_SHEET_SHARE = 0.95
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
 # picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
 # edge, or its shadow, takes the rest.
-_STRAIGHT, _LIGHT_STRAIGHT, _OFF = 0.8, 0.85, 0.008
+_STRAIGHT = 0.8
+_LIGHT_STRAIGHT = 0.85
+_OFF = 0.008
 _MIN_FILLED = 0.9  # part of the quadrilateral that the convex hull of a sheet takes; few leaves have as much
 _EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
@@ -46,14 +52,13 @@ def segment_sheet(image: Image) -> Segmentation:
     """
     leaf = _segment_on_sheet(image)
     # A leaf that the border cuts stands out from its sheet as others do; what fills much of the border is background.
-    border = np.concatenate(
-        [leaf.mask[0], leaf.mask[-1], leaf.mask[:, 0], leaf.mask[:, -1]]
-    ).mean()
-    if leaf.confidence < _SURE * (1 - (border if border < _MAX_CONTACT else 0)):
-        photographed = segment_photo(image, sky=True)
-        if photographed.confidence > _SURE_PHOTO:
-            return photographed
-    return leaf
+    border = list_border(leaf.mask).mean()
+    if border >= _MAX_CONTACT:
+        border = 0
+    if leaf.confidence >= _SURE * (1 - border):
+        return leaf
+    photographed = segment_photo(image, sky=True)
+    return photographed if photographed.confidence > _SURE_PHOTO else leaf
 
 
 def _segment_on_sheet(image: Image) -> Segmentation:
@@ -78,10 +83,8 @@ def _segment_inside_frames(image: Image) -> Segmentation:
         return leaf
     # Paper is light, though one side of it may be shaded.
     lightness = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(
-        bool
-    )
-    sheet = _find_sheet(light, _LIGHT_STRAIGHT)
+    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]
+    sheet = _find_sheet(light.view(bool), _LIGHT_STRAIGHT)
     flattened = None if sheet is None else _segment_flattened(image, sheet)
     return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
 
@@ -105,10 +108,8 @@ def _find_sheet(
         return None
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
-    if (
-        area > _MAX_SHEET_SHARE * mask.size
-        or cv2.contourArea(hull) < _MIN_FILLED * area
-    ):
+    is_whole = area > _MAX_SHEET_SHARE * mask.size
+    if is_whole or cv2.contourArea(hull) < _MIN_FILLED * area:
         return None
     is_off = np.ones(mask.shape, np.uint8)
     is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
@@ -128,43 +129,27 @@ def _segment_flattened(
     quadrilateral = corners.astype(np.float32)
     sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)
     width = max(2, round(margin * max(image.shape[:2])))
-    right, bottom = (
-        round(float(max(pair))) - width for pair in (sides[1::2], sides[::2])
-    )
+    right = round(float(max(sides[1::2]))) - width
+    bottom = round(float(max(sides[::2]))) - width
     size = right - width + 1, bottom - width + 1
     if min(size) < _MIN_SIDE:
         return None
-    flat_corners = np.array(
-        [[-width, -width], [right, -width], [right, bottom], [-width, bottom]],
-        np.float32,
-    )
-    flattening = cv2.getPerspectiveTransform(quadrilateral, flat_corners)
+    flat = [[-width, -width], [right, -width], [right, bottom], [-width, bottom]]
+    flattening = cv2.getPerspectiveTransform(quadrilateral, np.array(flat, np.float32))
     leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
-    values = (
-        leaf.mask.astype(np.uint8) * np.uint8(255)
-        if leaf.coverage is None
-        else leaf.coverage
-    )
-    back = cv2.warpPerspective(
-        values,
-        flattening,
-        image.shape[1::-1],
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-    )
-    return replace(
-        leaf,
-        mask=back > 127,
-        blade=back > 127,
-        coverage=None if leaf.coverage is None else back,
-    )
+    values = leaf.coverage
+    if values is None:
+        values = leaf.mask * np.uint8(255)
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=flags)
+    coverage = None if leaf.coverage is None else back
+    return replace(leaf, mask=back > 127, blade=back > 127, coverage=coverage)
 
 
 def _segment_otherwise(image: Image) -> Iterator[Segmentation]:
     last_row, last_col = image.shape[0] - 1, image.shape[1] - 1
-    whole = np.array(
-        [[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]], np.int32
-    )
-    if inner := _segment_flattened(image, whole, _RIM):
+    whole = [[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]]
+    if inner := _segment_flattened(image, np.array(whole, np.int32), _RIM):
         yield inner
     yield _segment_padded(image)
     yield segment_uniform(image, by_lightness=True)
@@ -174,25 +159,15 @@ def _segment_padded(image: Image) -> Segmentation:
     """Find the leaf with a border around the picture, in the colour of its corners."""
     rows, cols = image.shape[:2]
     side = max(1, round(_CORNER_PATCH * min(rows, cols)))
-    patches = (
-        image[:side, :side],
-        image[:side, -side:],
-        image[-side:, :side],
-        image[-side:, -side:],
-    )
-    colour = np.median(
-        [np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0
-    )
+    ends = slice(None, side), slice(-side, None)
+    patches = [image[corner].reshape(-1, 3) for corner in product(ends, ends)]
+    colour = np.median([np.median(patch, axis=0) for patch in patches], axis=0)
     width = max(1, round(_PADDING * max(rows, cols)))
-    padded = cv2.copyMakeBorder(
-        image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist()
-    )
+    padded = np.empty((rows + 2 * width, cols + 2 * width, 3), np.uint8)
+    inside = np.s_[width : width + rows, width : width + cols]
+    padded[:] = np.rint(colour)
+    padded[inside] = image
     leaf = segment_uniform(padded)
-    inside = slice(width, width + rows), slice(width, width + cols)
     mask = leaf.mask[inside].copy()
-    return replace(
-        leaf,
-        mask=mask,
-        blade=mask,
-        coverage=None if leaf.coverage is None else leaf.coverage[inside],
-    )
+    coverage = None if leaf.coverage is None else leaf.coverage[inside]
+    return replace(leaf, mask=mask, blade=mask, coverage=coverage)

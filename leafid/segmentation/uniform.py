@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.background import fit_sheet_surface
+from leafid.segmentation.pixels import Image, Plane, list_border, list_halves
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
-from leafid.segmentation.result import Image, Segmentation, list_halves
-
-Plane = NDArray[np.uint8]
+from leafid.segmentation.result import Segmentation
 
 # Maximum longer side of the reduced picture in which regions are selected; their edge is traced in the full picture.
 REGION_SIZE = 256
@@ -18,21 +17,23 @@ REGION_SIZE = 256
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the chroma, a leaf changes both.
 _LIGHTNESS_SHARE = 0.15
 # Additional weight of lightness differences above _DEEP, which no soft shadow reaches: dark leaves have little chroma.
-_DEEP, _DEEP_SHARE = 90.0, 0.25
+_DEEP = 90.0
+_DEEP_SHARE = 0.25
 # The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and higher because a
 # leaf's own shadow widens the step.
 _LOCAL_CUT = 0.66
 # On coloured card the edge lies where this part of the card's chroma is lost, within bounds relative to the local
 # maximum: a shadow keeps more of it. Paler sheets (in 8-bit Lab units) do not count as coloured.
-_CARD_CUT, _MIN_CARD_CHROMA = 0.72, 30.0
-_MIN_CARD_CUT, _MAX_CARD_CUT = 0.3, 0.75
+_CARD_CUT = 0.72
+_MIN_CARD_CHROMA = 30.0
+_MIN_CARD_CUT = 0.3
+_MAX_CARD_CUT = 0.75
 _LOCAL_REACH = (
     0.012  # radius of the local maximum, as a part of the picture's longer side
 )
-_MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = (
-    0.55,
-    1.2,
-)  # bounds of the local cut, as parts of Otsu's global threshold
+# Bounds of the local cut, as parts of Otsu's global threshold.
+_MIN_CUT_OF_OTSU = 0.55
+_MAX_CUT_OF_OTSU = 1.2
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
 _MIN_LEAF_CHROMA = 10.0  # chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet have
 _LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
@@ -44,7 +45,8 @@ _SMALL_LINE_CUT = 0.5
 LOW_CONFIDENCE = 0.35
 
 # A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below (above) these parts of the cut.
-_CERTAIN_SHEET, _CERTAIN_LEAF = 0.5, 1.5
+_CERTAIN_SHEET = 0.5
+_CERTAIN_LEAF = 1.5
 _SQUARE = np.ones((3, 3), np.uint8)
 
 
@@ -66,12 +68,10 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
     share = 1.0 if by_lightness else _LIGHTNESS_SHARE
     pyramid = list_halves(image, REGION_SIZE)
     leaf = _find_leaf(pyramid, share, quick=True)
+    if leaf.confidence > LOW_CONFIDENCE:
+        return leaf
     # The quick fit of the sheet sometimes takes the leaf for it.
-    return (
-        leaf
-        if leaf.confidence > LOW_CONFIDENCE
-        else _find_leaf(pyramid, share, quick=False)
-    )
+    return _find_leaf(pyramid, share, quick=False)
 
 
 def _find_leaf(
@@ -86,50 +86,36 @@ def _find_leaf(
         nothing = np.zeros(pyramid[0].shape[:2], bool)
         return Segmentation(nothing, nothing, 0.0)
     if larger:
-        # NumPy searches bools several times faster than integers.
-        cells = np.flatnonzero(
-            _mark_undecided(contrast.distance, contrast.cuts).view(bool)
-        )
-        indices, above = _classify_subpixels(
-            larger[-1], cells, small.shape[1], contrast
-        )
+        undecided = _mark_undecided(contrast.distance, contrast.cuts)
+        cells, _, above = _classify_subpixels(larger[-1], undecided, contrast)
         contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
     distance = cv2.add(contrast.distance, contrast.lines)
     leaf, things = select_leaf_regions(contrast.above, distance)
     if things.any():
         # Colours of a chart decide about the thresholds, too.
-        return _find_leaf(
-            [_paint_over(image, things, contrast.sheet) for image in pyramid],
-            lightness_share,
-            quick=quick,
-        )
+        pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
+        return _find_leaf(pyramid, lightness_share, quick=quick)
     confidence = _estimate_confidence(leaf, contrast)
     leaf, n_leaves = pick_leaf(leaf, distance)
-    if not larger:
-        mask = leaf.view(bool)
-        return Segmentation(
-            mask, mask, confidence, _estimate_coverage(leaf, contrast), n_leaves
-        )
-    edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
-    mask = _upsample2(leaf, larger.pop())
-    mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
-    while larger:
-        rim = np.flatnonzero(_mark_rim(mask).view(bool))
-        indices, above = _classify_subpixels(larger[-1], rim, mask.shape[1], contrast)
-        mask = _upsample2(mask, larger.pop())
-        mask.ravel()[indices] = above
-    return Segmentation(mask.view(bool), mask.view(bool), confidence, n_leaves=n_leaves)
+    coverage = None if larger else _estimate_coverage(leaf, contrast)
+    for picture in reversed(larger):
+        rim = _mark_rim(leaf)
+        if picture is larger[-1]:
+            rim &= undecided
+        _, indices, above = _classify_subpixels(picture, rim, contrast)
+        leaf = _upsample2(leaf, picture)
+        leaf.ravel()[indices] = above
+    mask = leaf.view(bool)
+    return Segmentation(mask, mask, confidence, coverage, n_leaves)
 
 
 def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
     """Give things, marked in the reduced picture, and their rims the colour of the sheet, in 8-bit Lab."""
     size = image.shape[1::-1]
-    marked = cv2.resize(
-        cv2.dilate(things, _SQUARE, iterations=2), size, interpolation=cv2.INTER_NEAREST
-    )
-    return cv2.copyTo(
-        cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size), marked, image.copy()
-    )
+    wide = cv2.dilate(things, _SQUARE, iterations=2)
+    marked = cv2.resize(wide, size, interpolation=cv2.INTER_NEAREST)
+    colours = cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size)
+    return cv2.copyTo(colours, marked, image.copy())
 
 
 class _Contrast(NamedTuple):
@@ -201,48 +187,38 @@ def _choose_cuts(
     # A pale rachis is nearer to the sheet's colour than many a shadow; only its narrowness tells it.
     min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / _LOCAL_CUT)
     line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
-    low, high = max(floor, _MIN_CUT_OF_OTSU * otsu), max(floor, _MAX_CUT_OF_OTSU * otsu)
-    min_cuts = np.full(256, min(round(low), 255), np.uint8)
-    min_cuts[255] = int(min(floor, 255))
-    cuts = cv2.convertScaleAbs(local_max, alpha=_LOCAL_CUT)
-    cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
-    cuts = np.minimum(
-        cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255))
-    )
+    low = min(round(max(floor, _MIN_CUT_OF_OTSU * otsu)), 255)
+    high = min(round(max(floor, _MAX_CUT_OF_OTSU * otsu)), 255)
+    line_cuts = _scale(local_max, line_cut).clip(int(min(floor, 255)), high)
+    cuts = _scale(local_max, _LOCAL_CUT).clip(low, high)
+    cuts = np.where(line, line_cuts, cuts)
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
-        return (
-            cuts
-            if pale is None
-            else cv2.copyTo(cv2.min(cuts, round(low)), cv2.dilate(pale, square), cuts)
-        )
+        return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
-    least, most = (
-        cv2.convertScaleAbs(local_max, alpha=part)
-        for part in (_MIN_CARD_CUT, _MAX_CARD_CUT)
-    )
-    card = np.clip(
-        cv2.convertScaleAbs(_measure_chroma(a, b), alpha=_CARD_CUT), least, most
-    )
+    card = _scale(_measure_chroma(a, b), _CARD_CUT)
+    card = card.clip(_scale(local_max, _MIN_CARD_CUT), _scale(local_max, _MAX_CARD_CUT))
     # Pale lines keep their lower cut.
-    return np.where(cuts < low, cuts, np.maximum(card, np.uint8(min(round(low), 255))))
+    return np.where(cuts < low, cuts, card.clip(low))
+
+
+def _scale(plane: Plane, factor: float) -> Plane:
+    return cv2.convertScaleAbs(plane, alpha=factor)
 
 
 def _mark_pale_parts(
-    lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: float
-) -> Plane | None:
-    """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours); None where there are none.
+    lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: int
+) -> Plane:
+    """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours).
 
     A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like its lightness. A leaf's differs
     in the direction in which what is above the cut differs.
     """
-    between = cv2.inRange(distance, round(low) + 1, 255) & cv2.compare(
-        distance, cuts, cv2.CMP_LE
-    )
-    between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
     leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
-    if not cv2.countNonZero(between) or not cv2.countNonZero(leaf):
-        return None
+    between = cv2.inRange(distance, low + 1, 255) & ~leaf
+    between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
+    if not between.any() or not leaf.any():
+        return np.zeros_like(leaf)
     lightness, *colour = np.stack(cv2.split(lab)).astype(np.float32)
     sheet_lightness, *sheet_colour = np.stack(cv2.split(sheet)).astype(np.float32)
     shade = np.minimum((lightness + 1) / (sheet_lightness + 1), 1)
@@ -260,10 +236,9 @@ def _mark_pale_parts(
 
 def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:
     """Mark the reduced pixels whose full-resolution pixels must be classified: near the cut, or beside one across."""
-    low = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_SHEET)
-    high = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_LEAF)
-    is_above = cv2.compare(cv2.dilate(distance, _SQUARE), low, cv2.CMP_GT)
-    return is_above & cv2.compare(cv2.erode(distance, _SQUARE), high, cv2.CMP_LT) & 1
+    is_above = cv2.dilate(distance, _SQUARE) > _scale(cuts, _CERTAIN_SHEET)
+    is_below = cv2.erode(distance, _SQUARE) < _scale(cuts, _CERTAIN_LEAF)
+    return (is_above & is_below).view(np.uint8)
 
 
 def _mark_rim(mask: Plane) -> Plane:
@@ -272,17 +247,19 @@ def _mark_rim(mask: Plane) -> Plane:
 
 
 def _classify_subpixels(
-    picture: Image, cells: NDArray[np.intp], width: int, contrast: _Contrast
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Classify the four pixels of each of some cells by their own colour.
+    picture: Image, marked: Plane, contrast: _Contrast
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """Classify the four pixels of each marked pixel of the picture downsampled by 2 by their own colour.
 
-    `cells`, (n,), are flat indices in the picture downsampled by 2, of `width` columns; `contrast` is that of the
-    smallest picture of the pyramid. Returns the flat indices of the pixels in the picture, (4, n), and whether they are
-    leaf.
+    `contrast` is that of the smallest picture of the pyramid. Returns the flat indices of the n marked pixels, of their
+    pixels in the picture, (4, n), and whether these are leaf.
     """
+    # NumPy searches bools several times faster than integers.
+    cells = np.flatnonzero(marked.view(bool))
     if not cells.size:
         # OpenCV refuses to convert the colour of nothing.
-        return np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
+        return cells, np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
+    width = marked.shape[1]
     rows, cols = np.divmod(cells, width)
     # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
     indices = 2 * (rows * picture.shape[1] + cols) + np.array(
@@ -291,14 +268,12 @@ def _classify_subpixels(
     # Rows and columns that downsampling dropped at the end take the values of the last one.
     last_row, last_col = np.array(contrast.cuts.shape) - 1
     factor = width // (last_col + 1)
-    places = np.minimum(rows // factor, last_row) * (last_col + 1) + np.minimum(
-        cols // factor, last_col
-    )
+    places = np.minimum(rows // factor, last_row) * (last_col + 1)
+    places += np.minimum(cols // factor, last_col)
     lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
     behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
-    return indices, measure_sheet_distance(
-        lab, behind, contrast.lightness_share
-    ) > contrast.cuts.take(places)
+    distance = measure_sheet_distance(lab, behind, contrast.lightness_share)
+    return cells, indices, distance > contrast.cuts.take(places)
 
 
 def _upsample2(mask: Plane, picture: Image) -> Plane:
@@ -326,5 +301,4 @@ def _estimate_confidence(leaf: Plane, contrast: _Contrast) -> float:
     # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut, well above the scatter.
     height = min(max(step / (3 * max(_MIN_CUT, 3 * contrast.spread)), 0), 1)
     separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
-    border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
-    return height * separation * (1 - cv2.countNonZero(border) / border.size)
+    return height * separation * (1 - float(list_border(leaf).mean()))

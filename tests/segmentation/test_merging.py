@@ -52,6 +52,18 @@ def test_two_leaves_that_a_twig_or_a_neck_connects_may_be_several():
     assert not may_be_several(np.zeros((40, 40), bool))
 
 
+@pytest.mark.parametrize("columns", [(100, 160, 220, 280), (100, 170, 240)])
+@pytest.mark.parametrize("last", [(200, 400, 30, 70, 0), (200, 420, 45, 90, 0)])
+def test_a_last_leaflet_without_its_rachis_is_no_leaf(columns, last):
+    leaf = draw_ellipses(last)
+    for column in columns:
+        leaf |= draw_ellipses((130, column, 60, 24, 0), (270, column, 60, 24, 0))
+        leaf[130:270, column - 2 : column + 2] = True
+    leaf[196:204, 60:284] = True
+    assert len(split_leaves(leaf)) == 1
+    assert not may_be_several(leaf)
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_one_leaf_is_not_taken_for_several(name):
     for seed in range(3):

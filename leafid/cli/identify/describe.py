@@ -83,23 +83,20 @@ def run(options: Options, environment: Environment) -> int:
             options.output, filter(None, [*options.pictures, options.metadata])
         )
     collection = options.read(options.pictures)
+    pictures = collection.pictures
     check_masks_folder(options.masks)
     measure = partial(_measure, families=families, masks=options.masks)
     n_measured = 0
     with open_text(options.output, environment) as stream:
-        stream.write(
-            format_csv([["picture", "type", "species", *get_column_names(families)]])
-        )
+        heading = ["picture", "type", "species", *get_column_names(families)]
+        stream.write(format_csv([heading]))
         for picture, values in map_pictures(
-            measure, collection.pictures, options, environment, "describe"
+            measure, pictures, options, environment, "describe"
         ):
-            stream.write(
-                format_csv(
-                    [[str(picture.file), picture.type, picture.species, *values]]
-                )
-            )
+            row = [str(picture.file), picture.type, picture.species, *values]
+            stream.write(format_csv([row]))
             n_measured += 1
-    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
+    return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
 def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
@@ -107,14 +104,15 @@ def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> li
     image = read_image(picture.file, None if own_masks else _MAX_SIDE)
     try:
         leaves = segment_by_masks(own_masks, image)
+        image = shrink(image, _MAX_SIDE)
         if len(leaves) > 1:
             raise ImageError(f"expected one mask, found {len(leaves)}")
-        leaf = (
-            Segmentation.from_mask(shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE))
-            if leaves
-            else segment(image, picture.require_type())
-        )
-        values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
+        if leaves:
+            mask = shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE)
+            leaf = Segmentation.from_mask(mask)
+        else:
+            leaf = segment(image, picture.require_type())
+        values = measure_families(image, leaf, families)
     except LeafidError as error:
         raise ImageError(f"{picture.file}: {error}") from error
     # NumPy writes the fewest digits that read back as the same float32.

@@ -33,10 +33,11 @@ examples:
   leafid measure --list
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,6 @@ from leafid.cli.identify.measure_formats import (
 from leafid.cli.identify.scales import (
     ScaleFinder,
     ScaleOptions,
-    find_row,
     make_scale_finder,
 )
 from leafid.cli.outputs import (
@@ -66,10 +66,8 @@ from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.files import open_output
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
-from leafid.model.model import Model
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.resolution import MM_PER_INCH
 from leafid.scoring.tables import Table, render
 from leafid.segmentation.leaves import find_holes, isolate_leaf, segment_leaves
 from leafid.segmentation.masks import (
@@ -79,9 +77,10 @@ from leafid.segmentation.masks import (
     segment_by_masks,
     split_parts,
 )
-from leafid.segmentation.reference import Reference
+from leafid.segmentation.outlines import sketch_outlines
+from leafid.segmentation.reference import Scale
 from leafid.segmentation.result import Image, Segmentation
-from leafid.segmentation.segment import draw_measured
+from leafid.segmentation.segment import draw_overlay
 
 # What the verdicts of an answer are called in a row; all others say that it is a leaf.
 _DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
@@ -110,96 +109,59 @@ class Options(ScaleOptions, PerPictureOptions):
 def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
-        rows = [[name, *row.values()] for name, row in list_measures().items()]
-        environment.stdout.write(
-            render(
-                [Table("", ["measure", "unit", "what it is", "source"], rows, n_keys=1)]
-            )
-        )
+        cells = [[name, *row.values()] for name, row in list_measures().items()]
+        columns = ["measure", "unit", "what it is", "source"]
+        environment.stdout.write(render([Table("", columns, cells, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(
             "expected at least one picture, folder or collection; see 'leafid measure --help'"
         )
-    ending = Path(options.output or "").suffix[1:]
-    form = options.format or (
-        ending if ending in FORMATS else "csv" if options.output else "text"
-    )
-    finder = make_scale_finder(options)
+    form = options.format or "text"
     if options.output:
+        ending = Path(options.output).suffix[1:]
+        form = options.format or (ending if ending in FORMATS else "csv")
         inputs = [*options.pictures, options.metadata, options.scale]
         check_output(options.output, filter(None, inputs))
     if options.overlay:
         check_output(options.overlay, [], "--overlay", file="any name")
     check_masks_folder(options.masks)
+    finder = make_scale_finder(options)
     collection = options.read(options.pictures)
-    files = [picture.file for picture in collection.pictures]
-    if finder.table is not None:
-        unused = finder.table.keys() - {find_row(finder.table, file) for file in files}
-        if unused:
-            reason = f"{len(unused)} rows name no picture, {min(unused)!r} first"
-            environment.warn(f"{options.scale}: {reason}; they are ignored")
+    pictures = collection.pictures
+    files = [picture.file for picture in pictures]
+    for reason in finder.list_unused(files):
+        environment.warn(f"{options.scale}: {reason}")
     names = make_output_names(files, collection.root)
+    model_file = Path(options.model or find_bundled_model())
     task = partial(
-        _measure,
-        options=options,
-        form=form,
-        finder=finder,
-        model_file=Path(options.model or find_bundled_model()),
+        _measure, options=options, form=form, finder=finder, model_file=model_file
     )
     leaves: list[LeafRow] = []
     n_measured = 0
-    for picture, measured in map_pictures(
-        task, collection.pictures, options, environment, "measure"
+    for picture, (rows, remarks, overlay) in map_pictures(
+        task, pictures, options, environment, "measure"
     ):
         n_measured += 1
-        leaves += measured.leaves
-        for remark in measured.remarks:
+        leaves += rows
+        for remark in remarks:
             environment.warn(f"{picture.file}: {remark}")
         if options.overlay:
             path = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
             with open_output(path, "wb") as stream:
-                stream.write(measured.overlay)
-    _warn_of_units(options, finder, leaves, environment)
+                stream.write(overlay)
+    sizes = [record["mm_per_pixel"] for record, _ in leaves]
+    for reason in finder.list_doubts(sizes, options.unit):
+        environment.warn(reason)
     with open_text(options.output, environment) as stream:
         stream.write(format_leaves(leaves, form))
-    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
-
-
-def _warn_of_units(
-    options: Options,
-    finder: ScaleFinder,
-    leaves: Sequence[LeafRow],
-    environment: Environment,
-) -> None:
-    sizes = {leaf.record["mm_per_pixel"] for leaf in leaves} - {None}
-    if sizes and finder == ScaleFinder():
-        resolutions = ", ".join(
-            f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5]
-        )
-        reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
-        environment.warn(
-            f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}"
-        )
-    n_unknown = sum(leaf.record["mm_per_pixel"] is None for leaf in leaves)
-    if n_unknown and (sizes or options.unit == "cm"):
-        environment.warn(
-            f"{n_unknown} of {len(leaves)} leaves are in pixels, whose size is unknown"
-        )
-
-
-@dataclass(frozen=True)
-class _MeasuredPicture:
-    leaves: list[LeafRow]
-    remarks: list[str]
-    #: JPEG, empty where it isn't wanted.
-    overlay: bytes
+    return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
 def _measure(
     picture: Picture, options: Options, form: str, finder: ScaleFinder, model_file: Path
-) -> _MeasuredPicture:
-    """Measure the leaves of a picture."""
+) -> tuple[list[LeafRow], list[str], bytes]:
+    """Measure the leaves of a picture: rows, remarks, and the overlay as JPEG, empty where it isn't wanted."""
     masks = read_own_masks(picture.file, options.masks)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
@@ -209,74 +171,64 @@ def _measure(
     image = read_image(picture.file)
     try:
         scale = finder.find(picture, image, type_ is AcquisitionType.SCAN)
-        thing = scale.reference
-        own_leaves = _take_leaves(image, masks, thing, options.each_leaf)
+        flat = scale.show_leaf(image)
+        leaves = _take_leaves(image, masks, scale, options.each_leaf)
+        if not masks:
+            leaves = segment_leaves(flat, type_)
+        if not leaves:
+            raise ImageError("expected a leaf, found none")
     except LeafidError as error:
         raise ImageError(f"{picture.file}: {error}") from error
-    flat = thing.flatten(thing.paint_over(image)) if thing else image
-    leaves = own_leaves or segment_leaves(flat, type_)
-    if not leaves:
-        raise ImageError(f"{picture.file}: expected a leaf, found none")
+    n_leaves = leaves[0].n_leaves
     if not options.each_leaf:
         leaves = leaves[:1]
     remarks = [scale.remark] if scale.remark else []
-    if len(leaves) < leaves[0].n_leaves:
-        remarks.append(
-            f"{leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
-        )
+    if len(leaves) < n_leaves:
+        remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")
     # What a person marks is a leaf, without holes that would have to be found.
     answers: Iterable[Answer | None] = [None] * len(leaves)
-    if not own_leaves:
-        answers = _answer(picture, flat, leaves, thing, read_once(model_file))
-    judged = map(partial(_judge, flat), leaves, answers)
+    if not masks:
+        # Without the thing of known size.
+        pictures: list[Any] = [picture if scale.outline is None else flat]
+        if len(leaves) > 1:
+            numbers = range(len(leaves))
+            pictures = [isolate_leaf(flat, leaves, number) for number in numbers]
+        model = read_once(model_file)
+        answers = model.identify(pictures, assume_type=picture.type)
     start = {
         "picture": str(picture.file),
         "type": picture.type,
         "species": picture.species,
     }
-    rows, surfaces = [], []
-    for number, (leaf, verdict) in enumerate(judged, 1):
-        numbers = {"leaf": number, "leaves": leaf.n_leaves, "verdict": verdict}
-        record = start | numbers | leaf.to_record(scale.mm_per_pixel, options.unit)
-        surface = (
-            thing.restore(leaf.surface, image.shape[:2]) if thing else leaf.surface
-        )
-        surfaces.append(surface)
-        rows.append(LeafRow(scale.complete(record), make_geometry(surface, form)))
-        remarks += [f"leaf {number} {doubt}" for doubt in _list_doubts(leaf, verdict)]
+    rows, outlines = [], []
+    for number, (leaf, answer) in enumerate(zip(leaves, answers, strict=True), 1):
+        measures, verdict = _judge(flat, leaf, answer)
+        judged = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
+        record = start | judged | measures.to_record(scale.mm_per_pixel, options.unit)
+        record["mm_per_pixel_confidence"] = scale.confidence
+        surface = scale.restore(measures.surface, image.shape)
+        rows.append((scale.restore_places(record), make_geometry(surface, form)))
+        outlines += sketch_outlines(surface) if options.overlay else []
+        doubts = _list_doubts(measures, verdict)
+        remarks += [f"leaf {number} {doubt}" for doubt in doubts]
     overlay = b""
     if options.overlay:
-        outline = thing.outline if thing else None
-        overlay = encode_jpeg(draw_measured(image, surfaces, outline))
-    return _MeasuredPicture(rows, remarks, overlay)
+        things = [] if scale.outline is None else [scale.outline]
+        overlay = encode_jpeg(draw_overlay(image, {"red": outlines, "blue": things}))
+    return rows, remarks, overlay
 
 
 def _take_leaves(
-    image: Image, masks: Masks, thing: Reference | None, each_leaf: bool
+    image: Image, masks: Masks, scale: Scale, each_leaf: bool
 ) -> list[Segmentation]:
     """Take leaves from masks of one's own, as seen from above: the largest first."""
     leaves = segment_by_masks(masks, image)
-    if thing:
-        flat = [thing.flatten(leaf.mask.view(np.uint8)) for leaf in leaves]
-        leaves = [Segmentation.from_mask(mask) for mask in flat]
+    if scale.flattening is not None:
+        leaves = [Segmentation.from_mask(scale.flatten(leaf.mask)) for leaf in leaves]
     if each_leaf and len(leaves) == 1:
         leaves = split_parts(leaves[0])
     leaves.sort(key=lambda leaf: -np.count_nonzero(leaf.blade))
     return [replace(leaf, n_leaves=len(leaves)) for leaf in leaves]
-
-
-def _answer(
-    picture: Picture,
-    image: Image,
-    leaves: Sequence[Segmentation],
-    thing: Reference | None,
-    model: Model,
-) -> Iterator[Answer]:
-    """Answer a picture, or each of several leaves in it, as predict does; without the thing of known size."""
-    pictures: list[Image | Picture] = [image if thing else picture]
-    if len(leaves) > 1:
-        pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
-    return model.identify(pictures, assume_type=picture.type)
 
 
 def _judge(

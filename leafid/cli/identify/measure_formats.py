@@ -1,8 +1,7 @@
 """The formats in which measure writes leaves."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,16 @@ from leafid.segmentation.outlines import trace_polygons
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
 FORMATS = ("text", "csv", "json", "geojson", "coco")
-
-
-@dataclass(frozen=True)
-class LeafRow:
-    """A leaf in the table."""
-
-    #: The cells by the names of their columns.
-    record: dict[str, Any]
-    #: Where the leaf is in its picture, as `make_geometry` gives it.
-    geometry: dict[str, Any] | None
+#: The cells of a leaf by the names of their columns, and where it is in its picture, as `make_geometry` gives it.
+LeafRow = tuple[dict[str, Any], Any]
 
 
 def make_geometry(mask: Mask, form: str) -> dict[str, Any] | None:
     """Describe a mask as a format needs it: a geometry of GeoJSON, or what an annotation of COCO has; else None."""
     if form == "geojson":
-        polygons = [
-            [[*ring, ring[0]] for ring in polygon] for polygon in trace_polygons(mask)
-        ]
-        return {"type": "MultiPolygon", "coordinates": polygons}
+        polygons = trace_polygons(mask)
+        rings = [[[*ring, ring[0]] for ring in polygon] for polygon in polygons]
+        return {"type": "MultiPolygon", "coordinates": rings}
     if form == "coco":
         row0, row1, col0, col1 = find_bounding_box(mask)
         return {
@@ -46,71 +36,60 @@ def make_geometry(mask: Mask, form: str) -> dict[str, Any] | None:
 
 def _count_runs(mask: Mask) -> list[int]:
     """Count the pixels of runs, column by column, of which every second one is inside and the first is not."""
-    pixels = mask.ravel(order="F")
-    ends = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
-    starts = [0, 0] if pixels[0] else [0]
-    return np.diff([*starts, *ends, pixels.size]).tolist()
+    pixels = np.append(False, mask.ravel(order="F"))
+    ends = np.flatnonzero(pixels[1:] != pixels[:-1])
+    return np.diff([0, *ends, mask.size]).tolist()
 
 
 def format_leaves(leaves: Sequence[LeafRow], form: str) -> str:
     """Format all leaves as one of `FORMATS`."""
     if form == "text":
-        return _format_text(leaf.record for leaf in leaves)
-    records = [_shorten(leaf.record) for leaf in leaves]
+        columns = ["leaf", "verdict", "unit", *list_measures()]
+        rows = [
+            [Path(record["picture"]).name, *map(record.get, columns)]
+            for record, _ in leaves
+        ]
+        return render([Table("", ["picture", *columns], rows, n_keys=2)], digits=2)
+    leaves = [(_shorten(record), geometry) for record, geometry in leaves]
+    records = [record for record, _ in leaves]
     if form == "csv":
         rows = [list(record.values()) for record in records]
         return format_csv([[*records[0]], *rows]) if rows else ""
     if form == "json":
         return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
-    geometries = [leaf.geometry or {} for leaf in leaves]
-    make = _make_geojson if form == "geojson" else _make_coco
-    return json.dumps(make(records, geometries), ensure_ascii=False) + "\n"
+    content = _make_geojson(leaves) if form == "geojson" else _make_coco(leaves)
+    return json.dumps(content, ensure_ascii=False) + "\n"
 
 
-def _format_text(records: Iterable[Mapping[str, Any]]) -> str:
-    columns = ["leaf", "verdict", "unit", *list_measures()]
-    rows = [
-        [Path(record["picture"]).name, *(record[name] for name in columns)]
-        for record in records
-    ]
-    return render([Table("", ["picture", *columns], rows, n_keys=2)], digits=2)
-
-
-def _make_geojson(
-    records: Sequence[dict[str, Any]], geometries: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _make_geojson(leaves: Sequence[LeafRow]) -> dict[str, Any]:
     features = [
         {"type": "Feature", "properties": record, "geometry": geometry}
-        for record, geometry in zip(records, geometries, strict=True)
+        for record, geometry in leaves
     ]
     return {"type": "FeatureCollection", "features": features}
 
 
-def _make_coco(
-    records: Sequence[dict[str, Any]], geometries: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _make_coco(leaves: Sequence[LeafRow]) -> dict[str, Any]:
     """Make the content of a COCO file, whose categories are species, or ``leaf`` where these are unknown."""
-    names = [record["species"] or "leaf" for record in records]
-    categories = {name: number for number, name in enumerate(sorted({*names}), 1)}
+    species = {record["species"] or "leaf" for record, _ in leaves}
+    categories = {name: number for number, name in enumerate(sorted(species), 1)}
     images: dict[str, dict[str, Any]] = {}
-    annotations: list[dict[str, Any]] = []
-    for record, geometry, name in zip(records, geometries, names, strict=True):
+    annotations = []
+    for number, (record, geometry) in enumerate(leaves, 1):
+        file = record["picture"]
         height, width = geometry["segmentation"]["size"]
-        start = {"id": len(images) + 1, "file_name": record["picture"]}
-        size = {"width": width, "height": height}
-        image = images.setdefault(record["picture"], start | size)
+        image = {"id": len(images) + 1, "file_name": file}
+        image |= {"width": width, "height": height}
         numbers = {
-            "id": len(annotations) + 1,
-            "image_id": image["id"],
-            "category_id": categories[name],
+            "id": number,
+            "image_id": images.setdefault(file, image)["id"],
+            "category_id": categories[record["species"] or "leaf"],
         }
         annotations.append(numbers | geometry | {"attributes": record})
     return {
         "info": {"description": "Leaves measured by leafid"},
-        "images": list(images.values()),
-        "categories": [
-            {"id": number, "name": name} for name, number in categories.items()
-        ],
+        "images": [*images.values()],
+        "categories": [{"id": id_, "name": name} for name, id_ in categories.items()],
         "annotations": annotations,
     }
 

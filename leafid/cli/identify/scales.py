@@ -1,20 +1,17 @@
 """The size of a pixel of each picture: by options, a table, a thing of known size in it, or what its file declares."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import hypot
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from leafid.cli.arguments import number_type, option
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
-from leafid.segmentation.reference import Reference, find_reference
+from leafid.segmentation.reference import Scale, find_reference
 from leafid.segmentation.result import Image
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
@@ -24,31 +21,6 @@ _parse_size = number_type(
 _parse_place = number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
 # Things of known size, with the number of their sizes.
 _THINGS = {"coin": 1, "card": 2, "sheet": 2}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The size of the pixels of a picture."""
-
-    #: None where it is unknown.
-    mm_per_pixel: float | None
-    #: What a person should know about it.
-    remark: str | None = None
-    #: The thing that it is from.
-    reference: Reference | None = None
-
-    def complete(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Add the confidence to a leaf's row, and move its places to where they are in the picture."""
-        thing = self.reference
-        record |= {"mm_per_pixel_confidence": thing.confidence if thing else None}
-        if thing is None or thing.flattening is None:
-            return record
-        backwards = np.linalg.inv(thing.flattening)
-        for column, row in (("base_column", "base_row"), ("tip_column", "tip_row")):
-            if record[column] is not None:
-                col, line, depth = backwards @ (record[column], record[row], 1)
-                record |= {column: float(col / depth), row: float(line / depth)}
-        return record
 
 
 @dataclass(frozen=True)
@@ -63,6 +35,25 @@ class ScaleFinder:
     #: The sizes of pixels by the names of pictures, where a table says them.
     table: Mapping[str, float] | None = field(default=None, repr=False)
 
+    def list_unused(self, files: Sequence[Path]) -> Iterator[str]:
+        """Say which rows of the table name none of the files."""
+        table = self.table or {}
+        unused = table.keys() - {_find_row(table, file) for file in files}
+        if unused:
+            start = f"{len(unused)} rows name no picture, {min(unused)!r} first"
+            yield f"{start}; they are ignored"
+
+    def list_doubts(self, sizes: Sequence[float | None], unit: str) -> Iterator[str]:
+        """Say what a person should know about the sizes of the pixels of all leaves."""
+        n_unknown = sizes.count(None)
+        known = sorted({size for size in sizes if size}, reverse=True)
+        if known and self == ScaleFinder():
+            dpi = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in known[:5])
+            reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
+            yield f"millimetres are by the resolution in the files ({dpi} dpi), {reason}"
+        if n_unknown and (known or unit == "cm"):
+            yield f"{n_unknown} of {len(sizes)} leaves are in pixels, whose size is unknown"
+
     def find(self, picture: Picture, image: Image, is_scan: bool) -> Scale:
         """Find the scale of a picture; an `ImageError` is raised where it must be in the picture, but isn't."""
         limits = image.shape[1::-1] * 2
@@ -72,13 +63,11 @@ class ScaleFinder:
                 f"--scale-from: expected points {expected}, found {[*self.points]}"
             )
         if self.thing:
-            reference = find_reference(image, self.thing, self.size)
-            return Scale(reference.mm_per_pixel, None, reference)
+            return find_reference(image, self.thing, self.size)
         if self.table is not None:
-            name = find_row(self.table, picture.file)
-            if name is None:
-                return Scale(None, "the table of scales has no row for it")
-            return Scale(self.table[name])
+            name = _find_row(self.table, picture.file)
+            remark = None if name else "the table of scales has no row for it"
+            return Scale(self.table.get(name or ""), remark)
         if self.mm_per_pixel or not is_scan:
             return Scale(self.mm_per_pixel)
         return Scale(*read_mm_per_pixel(picture.file))
@@ -139,7 +128,7 @@ def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
     return options.scale_from or ScaleFinder(options.mm_per_pixel or by_dpi)
 
 
-def find_row(table: Mapping[str, float], file: Path) -> str | None:
+def _find_row(table: Mapping[str, float], file: Path) -> str | None:
     """Find the name by which a table has a picture: its path or the end of it, with or without its ending."""
     without_ending = file.with_suffix("").as_posix()
     return find_end(file.as_posix(), table) or find_end(without_ending, table)

@@ -25,11 +25,11 @@ from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.files import open_output
-from leafid.pictures.decoding import read_image
+from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
 from leafid.segmentation.crop import crop_leaf
 from leafid.segmentation.leaves import segment_leaves
-from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.result import Image
 from leafid.segmentation.segment import draw_overlay, segment
 
 CROP_SIZE = 512
@@ -49,83 +49,60 @@ class Options(PerPictureOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
-    output = Path(options.output)
-    check_output(output, [], file="any name")
+    check_output(options.output, [], file="any name")
     collection = options.read(options.pictures)
-    names = make_output_names(
-        [picture.file for picture in collection.pictures], collection.root
-    )
+    pictures = collection.pictures
+    names = make_output_names([picture.file for picture in pictures], collection.root)
     n_cut = 0
-    titles = [escape_unprintable(picture.title) for picture in collection.pictures]
+    titles = [escape_unprintable(picture.title) for picture in pictures]
     width = max(map(len, ["picture", *titles])) + 8 * options.each_leaf
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
-    for picture, leaves in map_pictures(
-        cut, collection.pictures, options, environment, "segment"
-    ):
-        title, suffix = escape_unprintable(picture.title), ""
+    for picture, leaves in map_pictures(cut, pictures, options, environment, "segment"):
+        title = escape_unprintable(picture.title)
         try:
-            for number, (share, confidence, n_leaves, files) in enumerate(leaves, 1):
-                if options.each_leaf:
-                    suffix = f"_leaf-{number}"
+            for number, (numbers, n_leaves, files) in enumerate(leaves, 1):
+                end = f", leaf {number}" if options.each_leaf else ""
+                start = names[picture.file] + end.replace(", leaf ", "_leaf-")
                 for ending, content in files.items():
-                    file = output / f"{names[picture.file]}{suffix}_{ending}"
+                    file = Path(options.output, f"{start}_{ending}")
                     with open_output(file, "wb") as stream:
                         stream.write(content)
-                name = title + suffix.replace("_leaf-", ", leaf ")
-                environment.print(
-                    f"{name:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}"
-                )
+                name = f"{title + end:<{width}}"
+                environment.print(f"{name}  {picture.type:<9}  {numbers}")
                 if n_leaves > 1 and not options.each_leaf:
-                    environment.warn(
-                        f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)"
-                    )
-                if not share:
-                    environment.warn(
-                        f"{picture.file}: no leaf found; its mask is empty"
-                    )
+                    remark = f"{n_leaves} leaves; the largest is cut out (--each-leaf)"
+                    environment.warn(f"{picture.file}: {remark}")
+                elif not n_leaves:
+                    remark = "no leaf found; its mask is empty"
+                    environment.warn(f"{picture.file}: {remark}")
         except LeafidError as error:
             environment.warn(str(error))
             continue
         n_cut += 1
-    return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
+    return 1 if n_cut < len(pictures) or collection.is_incomplete else 0
 
 
 def _cut(
     picture: Picture, crop: bool, each_leaf: bool
-) -> list[tuple[float, float, int, dict[str, bytes]]]:
-    """Cut out leaves: the share of leaf, the confidence, the number of leaves, and the files to write by endings."""
+) -> list[tuple[str, int, dict[str, bytes]]]:
+    """Cut out leaves: what is printed of each, the number of leaves, and the files to write by endings."""
     image, type_ = read_image(picture.file), picture.require_type()
     leaves = segment_leaves(image, type_) if each_leaf else []
-    return [
-        (
-            float(leaf.mask.mean()),
-            leaf.outline_confidence,
-            leaf.n_leaves,
-            _draw_files(image, leaf, crop),
-        )
-        for leaf in leaves or [segment(image, type_)]
-    ]
+    results = []
+    for leaf in leaves or [segment(image, type_)]:
+        share = leaf.mask.mean()
+        numbers = f"{share:>6.1%}  {leaf.outline_confidence:>10.2f}"
+        # The longest name is written first: if it is too long, so that none is.
+        files = {
+            "overlay.jpg": encode_jpeg(draw_overlay(image, leaf.outlines)),
+            "mask.png": _encode_png(leaf.mask.view(np.uint8) * 255),
+        }
+        if crop:
+            files["crop.png"] = _encode_png(crop_leaf(image, leaf, CROP_SIZE)[0])
+        results.append((numbers, leaf.n_leaves if share else 0, files))
+    return results
 
 
-def _draw_files(image: Image, leaf: Segmentation, crop: bool) -> dict[str, bytes]:
-    # The longest name is written first: if it is too long, so that none is.
-    images = {
-        "overlay.jpg": draw_overlay(image, leaf),
-        "mask.png": leaf.mask.view(np.uint8) * 255,
-    }
-    if crop:
-        images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
-    # Chroma subsampling would blur the outlines, which are one pixel wide.
-    jpeg = [
-        cv2.IMWRITE_JPEG_QUALITY,
-        92,
-        cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
-        cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
-    ]
-    return {
-        name: cv2.imencode(
-            Path(name).suffix, content, jpeg if name.endswith("jpg") else []
-        )[1].tobytes()
-        for name, content in images.items()
-    }
+def _encode_png(image: Image) -> bytes:
+    return cv2.imencode(".png", image)[1].tobytes()
