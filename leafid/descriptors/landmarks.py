@@ -87,7 +87,7 @@ def trace_blade(segmentation: Segmentation) -> tuple[Points, Points]:
 
 
 def find_landmarks(
-    segmentation: Segmentation, *, is_compound: bool = False
+    segmentation: Segmentation, ends: Points | None = None, *, is_compound: bool = False
 ) -> Landmarks:
     """Find base and tip of a blade, which is not empty.
 
@@ -97,38 +97,35 @@ def find_landmarks(
     compound leaf, which may lack leaflets, it is the tip of the leaflet that the rachis
     points to. Without a petiole, base and tip are the ends of the axis of symmetry, or
     else of the longest diameter. The method is leafid's own.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+    ends : (2, 2), optional
+        Rows and columns of tip and base, where a person chose them.
+    is_compound : bool
     """
     contour, corners = trace_blade(segmentation)
     symmetry = measure_symmetry(segmentation.blade)
     axis = find_axis(symmetry, corners)
     foot = find_petiole_foot(segmentation)
-    if foot is not None:
+    if ends is None and foot is not None:
         foot = foot[::-1]
         if is_compound:
             points = np.argwhere(segmentation.blade).astype(np.float64)
             tip = _find_farthest(points, foot, symmetry.centroid, _RACHIS_BEARING)
         else:
             tip = _find_tip(contour, foot, symmetry)
-        is_spine = not is_compound and _is_spine(foot, symmetry, axis)
-        if not is_spine and np.hypot(*(tip - foot)) >= _MIN_LENGTH:
-            base = _find_base(contour, foot, tip)
-            petiole = _measure_petiole(segmentation, base)
-            return Landmarks(contour, corners, base, tip, petiole)
-    return Landmarks(contour, corners, axis.base, axis.tip, None, axis.confidence)
-
-
-def place_landmarks(segmentation: Segmentation, tip: Points, base: Points) -> Landmarks:
-    """Take a tip and a base, row and column in the picture.
-
-    The petiole ends farthest from the base.
-    """
-    petiole = _measure_petiole(segmentation, base)
-    return Landmarks(*trace_blade(segmentation), base, tip, petiole)
-
-
-def _measure_petiole(segmentation: Segmentation, base: Points) -> float:
-    rows, cols = np.nonzero(segmentation.petiole)
-    return float(np.hypot(rows - base[0], cols - base[1]).max(initial=0))
+        is_petiole = is_compound or not _is_spine(foot, symmetry, axis)
+        if is_petiole and np.hypot(*(tip - foot)) >= _MIN_LENGTH:
+            ends = np.array([tip, _find_base(contour, foot, tip)])
+    if ends is None:
+        return Landmarks(contour, corners, axis.base, axis.tip, None, axis.confidence)
+    tip, base = ends
+    # The petiole ends farthest from the base.
+    offsets = np.argwhere(segmentation.petiole) - base
+    petiole = float(np.hypot(*offsets.T).max(initial=0))
+    return Landmarks(contour, corners, base, tip, petiole)
 
 
 def _is_spine(foot: Points, symmetry: Symmetry, axis: Axis) -> bool:
