@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points
+from leafid.descriptors.arrays import Floats, Points
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
 # Samples of the polar picture: angles of the full circle, and radii.
@@ -37,14 +36,14 @@ class Symmetry:
     centroid: Points
     #: Share of the blade that its mirror image covers, by the angle of the line:
     #: (`_ANGLES`,), from the direction of columns through that of rows to 180°.
-    overlap: NDArray[np.float64]
+    overlap: Floats
 
     def measure_overlap(self, direction: Points) -> float:
         """Measure the overlap with the mirror image about a line in a direction."""
         share = float(np.arctan2(*direction)) / np.pi
         return float(self.overlap[round(share * _ANGLES) % _ANGLES])
 
-    def find_axes(self) -> tuple[Points, NDArray[np.float64]]:
+    def find_axes(self) -> tuple[Points, Floats]:
         """Find the lines about which the blade is most symmetric.
 
         Returns

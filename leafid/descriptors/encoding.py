@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from leafid.descriptors.arrays import Singles
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 
@@ -82,7 +83,7 @@ class Encoder(ABC):
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes
 
-    def project(self, features: LocalFeatures) -> np.ndarray:
+    def project(self, features: LocalFeatures) -> Singles:
         """Return a float32 row for each local feature, of its components and its position."""
         rows = features.descriptors @ self._axes
         rows -= self._shift
@@ -95,7 +96,7 @@ class Encoder(ABC):
             [rows, np.float32(self.position_weight) * standard], axis=1
         )
 
-    def transform(self, features: LocalFeatures) -> np.ndarray:
+    def transform(self, features: LocalFeatures) -> Singles:
         """Encode the local features of one picture; float32 (n_features,), all zero without features."""
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)
@@ -106,7 +107,7 @@ class Encoder(ABC):
             )
         return vector
 
-    def get_state(self) -> dict[str, np.ndarray]:
+    def get_state(self) -> dict[str, Singles]:
         """Return the learned arrays."""
         names = (
             *self.tables,
@@ -129,7 +130,7 @@ class Encoder(ABC):
         shapes |= {"mean": (length,), "components": (length, n_components), "scale": ()}
         return shapes | {"position_mean": (3,), "position_scale": (3,)}
 
-    def set_state(self, state: dict[str, np.ndarray]) -> Self:
+    def set_state(self, state: dict[str, Singles]) -> Self:
         """Take arrays that `get_state` returned."""
         for name, array in state.items():
             setattr(self, f"{name}_", array)
@@ -142,15 +143,15 @@ class Encoder(ABC):
         """Compute from the tables what every picture needs, and `n_features`."""
 
     @abstractmethod
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         """Learn the tables from projected features, float32 (n, n_row_values)."""
 
     @abstractmethod
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         """Encode the projected features of one picture, at least one."""
 
 
-def _list_positions(features: LocalFeatures) -> np.ndarray:
+def _list_positions(features: LocalFeatures) -> Singles:
     """List row, column and scale of each feature, (n, 3)."""
     return np.column_stack([features.positions, features.scales])
 
@@ -168,7 +169,7 @@ class FisherEncoder(Encoder):
 
     tables = ("weights", "means", "variances")
 
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         from sklearn.cluster import kmeans_plusplus
 
         random = np.random.RandomState(self.seed)
@@ -201,7 +202,7 @@ class FisherEncoder(Encoder):
             [self.means_ * precisions, -0.5 * precisions, constant], axis=1
         )
 
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         s_0, s_1, s_2 = self._sum_moments(rows)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
@@ -217,9 +218,7 @@ class FisherEncoder(Encoder):
         vector = np.sign(vector) * np.sqrt(np.abs(vector))
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
-    def _sum_moments(
-        self, rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _sum_moments(self, rows: Singles) -> tuple[Singles, Singles, Singles]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
@@ -254,7 +253,7 @@ class BagOfWordsEncoder(Encoder):
 
     tables = ("words",)
 
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
         means = MiniBatchKMeans(
@@ -266,7 +265,7 @@ class BagOfWordsEncoder(Encoder):
         self.n_features = len(self.words_)
         self._lengths = (self.words_**2).sum(axis=1)
 
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         # The squared length of a row is the same for every word, and left out.
         distances = self._lengths - 2 * (rows @ self.words_.T)
         counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)

@@ -10,8 +10,8 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Plane, Singles
 from leafid.descriptors.encoding import ENCODERS, Encoder
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError, UsageError
@@ -35,7 +35,7 @@ def check_code_allowed(names: Iterable[str]) -> None:
 @cache
 def import_measure(
     name: str,
-) -> tuple[Callable[..., NDArray[np.float32]], tuple[str, ...]]:
+) -> tuple[Callable[..., Singles], tuple[str, ...]]:
     """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
 
     The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
@@ -112,9 +112,9 @@ def _measure_by(
     name: str,
     function: Callable[..., Any],
     names: tuple[str, ...],
-    image: NDArray[np.uint8],
+    image: Plane,
     blade: Mask,
-) -> NDArray[np.float32]:
+) -> Singles:
     """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
     try:
         measured = {

@@ -2,8 +2,9 @@
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Singles
+from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import find_convex_hull
 
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
@@ -28,7 +29,7 @@ _TINY, _TINY_SOLIDITY = 70.0, 0.93
 
 
 def count_leaflets(
-    blade: NDArray[np.bool_], resolution: float = np.inf
+    blade: Mask, resolution: float = np.inf
 ) -> tuple[bool | None, int | None]:
     """Tell whether a leaf is compound, and of how many leaflets, from its blade; None for what can't be told.
 
@@ -86,7 +87,7 @@ def count_leaflets(
     return True, sum(numbers) if is_sure else None
 
 
-def _count_parts(depth: NDArray[np.float32]) -> int:
+def _count_parts(depth: Singles) -> int:
     """Count the leaflets of a piece of a leaf, given the distance of each pixel from its edge."""
     numbers = []
     for share in _NECKS:

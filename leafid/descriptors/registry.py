@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Plane, Singles
 from leafid.descriptors.imported import hash_module, import_measure, is_code
 from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
@@ -28,6 +28,7 @@ from leafid.descriptors.shape import (
 from leafid.descriptors.shape.contour import Shape, normalise_shape
 from leafid.descriptors.surface import texture
 from leafid.errors import LeafidError, UsageError
+from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import Segmentation
 
 
@@ -40,7 +41,7 @@ class Family:
     summary: str
     #: Takes the normalised shape of a blade, or the box of a leaf as image and blade;
     #: returns float32 (n_values,).
-    measure: Callable[..., NDArray[np.float32]]
+    measure: Callable[..., Singles]
     #: Names of the values, in order, without the family's name.
     value_names: tuple[str, ...]
     reads: Literal["shape", "pixels"] = "shape"
@@ -59,15 +60,15 @@ class LocalDescriptor:
 
     length: int
     reads: Literal["grey", "chroma"]
-    compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
+    compute: Callable[[Pyramid, Mask | None, Grid], LocalFeatures]
     summary: str  # tells a user what it looks at
 
 
 def measure_families(
-    image: NDArray[np.uint8],
+    image: Plane,
     segmentation: Segmentation,
     families: str | Iterable[str] | None = None,
-) -> dict[str, NDArray[np.float32]]:
+) -> dict[str, Singles]:
     """Measure families of one leaf, by default all.
 
     Parameters
@@ -96,7 +97,7 @@ def measure_families(
     row0, row1, col0, col1 = segmentation.box
     box = np.s_[row0:row1, col0:col1]
     pixels = image[box], segmentation.blade[box]
-    vectors: dict[str, NDArray[np.float32]] = {}
+    vectors: dict[str, Singles] = {}
     shape: Shape | None = None
     for family in selected:
         if family.reads == "pixels":

@@ -14,12 +14,12 @@ import itertools
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Floats, Indices, Points, Singles
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.resolution import measure_resolution
-from leafid.descriptors.shape.contour import Points, compute_contour_length
+from leafid.descriptors.shape.contour import compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Mask, Segmentation
 
@@ -178,7 +178,7 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
 
 
 def _judge_unevenness(
-    contour: Points, is_margin: NDArray[np.bool_], resolution: float
+    contour: Points, is_margin: Mask, resolution: float
 ) -> dict[float, bool | None]:
     """Judge by smoothing whether the margin strays; None where it can't be told.
 
@@ -200,7 +200,7 @@ def _judge_unevenness(
     return judged
 
 
-def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> NDArray[np.float32]:
+def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> Singles:
     """Compute the signals of teeth of some sizes, without the grain of pixels."""
     signals = compute_margin_signals(contour, sigmas)
     return smooth_closed(signals, tuple(sigma / 4 for sigma in sigmas))
@@ -236,7 +236,7 @@ def _measure_lobes(framed: Points) -> dict[str, float]:
     return {"lobes": lobes, "lobe_depth": -depth if is_palmate else depth}
 
 
-def _measure_sinuses(distance: NDArray[np.float64]) -> list[float]:
+def _measure_sinuses(distance: Floats) -> list[float]:
     """Measure the sinuses between the peaks of a curve, the distance of an outline.
 
     Returns their depths, relative to the lower of the two peaks beside them.
@@ -250,9 +250,7 @@ def _measure_sinuses(distance: NDArray[np.float64]) -> list[float]:
     ]
 
 
-def _measure_teeth(
-    contour: Points, width: float, is_margin: NDArray[np.bool_]
-) -> dict[str, float]:
+def _measure_teeth(contour: Points, width: float, is_margin: Mask) -> dict[str, float]:
     """Measure the height of teeth in percent of the width, and count them if sure.
 
     The width is in pixels. A number is sure if it repeats at the next smoothing. The
@@ -281,7 +279,7 @@ def _measure_teeth(
     return traits
 
 
-def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int64]:
+def find_peaks(values: Floats, prominence: float) -> Indices:
     """Find the peaks of a signal that begins and ends at its lowest value.
 
     They are those of `scipy.signal.find_peaks`, which takes longer to import than a

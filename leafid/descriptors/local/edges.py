@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -13,12 +14,14 @@ from leafid.descriptors.local.gradients import (
     order_orientations,
 )
 from leafid.descriptors.local.grid import (
+    ALL_PATCHES,
     Grid,
     LocalFeatures,
     sample_by_weight,
     weigh_positions,
 )
 from leafid.descriptors.local.sift import normalise_patches
+from leafid.segmentation.pixels import Mask
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
 _MIN_GRADIENT, _FULL_GRADIENT = 1.5, 40
@@ -38,7 +41,7 @@ _RIGHT_OR_LEFT = np.tile(
 
 
 def extract_edge_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
@@ -55,7 +58,6 @@ def extract_edge_sift(
     .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6), 1986,
        doi:10.1109/TPAMI.1986.4767851
     """
-    grid = grid or Grid()
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
@@ -75,7 +77,7 @@ def extract_edge_sift(
     return normalise_patches(LocalFeatures(descriptors, positions, scales[owners]))
 
 
-def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
     Edges are found in the picture at half size. Both are float32 (n, 2), rows and columns; directions are unit vectors.
@@ -128,9 +130,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
-def _measure_lengths(
-    down: np.ndarray, right: np.ndarray, indices: np.ndarray
-) -> np.ndarray:
+def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
     """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

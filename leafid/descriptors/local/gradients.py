@@ -6,6 +6,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.segmentation.result import downsample2
 
 #: A patch has this many cells a side, and a cell this many pixels of the reduced picture.
@@ -29,18 +30,18 @@ _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(
 class Level:
     """A reduced picture with its gradients."""
 
-    def __init__(self, picture: np.ndarray) -> None:
+    def __init__(self, picture: Plane) -> None:
         self.picture = picture
         #: Rows and columns of the reduced picture.
         self.shape = picture.shape[:2]
 
     @cached_property
-    def half(self) -> np.ndarray:
+    def half(self) -> Plane:
         """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
         return downsample2(self.picture)
 
     @cached_property
-    def cells(self) -> np.ndarray:
+    def cells(self) -> Singles:
         """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
 
         float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
@@ -62,7 +63,7 @@ class Pyramid:
     All that read patches of one picture share its pyramid: a level and its gradients are computed when first used.
     """
 
-    def __init__(self, picture: np.ndarray) -> None:
+    def __init__(self, picture: Plane) -> None:
         self.picture = picture
         self._levels = [Level(picture)]
 
@@ -84,12 +85,12 @@ class Pyramid:
 
 
 def describe_turned_patches(
-    pictures: Sequence[np.ndarray],
-    owners: np.ndarray,
-    points: np.ndarray,
-    across: np.ndarray,
-    along: np.ndarray,
-) -> np.ndarray:
+    pictures: Sequence[Plane],
+    owners: Indices,
+    points: Singles,
+    across: Singles,
+    along: Singles,
+) -> Singles:
     """Describe patches around points, whose rows follow one another `across`, and columns `along`.
 
     The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,), are the indices of those that the
@@ -142,13 +143,13 @@ def describe_turned_patches(
     return patches.reshape(-1, SIFT_LENGTH)
 
 
-def _reduce_by_root(picture: np.ndarray) -> np.ndarray:
+def _reduce_by_root(picture: Plane) -> Plane:
     """Reduce a picture by √2."""
     size = [max(2, round(length / 2**0.5)) for length in picture.shape[1::-1]]
     return cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR)
 
 
-def order_orientations(symmetry: int) -> np.ndarray:
+def order_orientations(symmetry: int) -> Indices:
     """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
     order = (
         np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)
@@ -160,7 +161,7 @@ def order_orientations(symmetry: int) -> np.ndarray:
     )
 
 
-def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
+def _compute_gradient_planes(framed: Singles) -> Singles:
     """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
 
     A gradient is decomposed into its components along the two nearest of eight directions: for the first octant,
@@ -195,7 +196,7 @@ def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
     return planes
 
 
-def _compute_cell_roots(planes: np.ndarray) -> np.ndarray:
+def _compute_cell_roots(planes: Singles) -> Singles:
     """Compute the square root of each cell's mean gradient; float32 (H // 4, W // 4, 8) of uint16 (8, H, W)."""
     rows, cols = planes.shape[1] // CELL, planes.shape[2] // CELL
     # Stacked vertically, the planes are averaged in one call.

@@ -7,6 +7,7 @@ from typing import Literal, Self
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Floats, Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -16,6 +17,7 @@ from leafid.descriptors.local.gradients import (
     Pyramid,
     order_orientations,
 )
+from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import downsample2
 
 # Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
@@ -27,16 +29,16 @@ class LocalFeatures:
     """Descriptors of many patches."""
 
     #: float32 (n, d).
-    descriptors: np.ndarray
+    descriptors: Singles
     #: float32 (n, 2): row and column of each patch's centre, relative to the picture's rows and columns, in [0, 1].
-    positions: np.ndarray
+    positions: Singles
     #: float32 (n,): binary logarithm of the patch's side relative to the picture's longest side.
-    scales: np.ndarray
+    scales: Singles
 
     def __len__(self) -> int:
         return len(self.descriptors)
 
-    def take(self, indices: np.ndarray | slice) -> Self:
+    def take(self, indices: Indices | slice) -> Self:
         """Select features by their indices; a slice gives views."""
         return type(self)(
             self.descriptors[indices], self.positions[indices], self.scales[indices]
@@ -77,9 +79,11 @@ class Grid:
     symmetry: Literal["none", "turns"] = "none"
 
 
-def read_patches(
-    pyramid: Pyramid, region: np.ndarray | None, grid: Grid
-) -> LocalFeatures:
+#: All patches of five sizes.
+ALL_PATCHES = Grid()
+
+
+def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeatures:
     """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
 
     A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
@@ -141,7 +145,7 @@ def read_patches(
     )
 
 
-def _mark_covered(region: Level, coverage: float) -> np.ndarray:
+def _mark_covered(region: Level, coverage: float) -> Mask:
     """Mark the patches of which the region covers a part; bool, one for the corner of each patch."""
     cells, window = downsample2(region.half), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(
@@ -157,8 +161,8 @@ def _mark_covered(region: Level, coverage: float) -> np.ndarray:
 
 
 def _select_patches(
-    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
-) -> np.ndarray:
+    candidates: Sequence[Indices], shapes: Sequence[tuple[int, int]], grid: Grid
+) -> Indices:
     """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
     `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
@@ -180,7 +184,7 @@ def _select_patches(
     return sample_by_weight(np.concatenate(weights), number)
 
 
-def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
+def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
     """Select by systematic sampling: at equal distances on the cumulated weights; ascending indices.
 
     What is heavier than the distance would be selected twice, which adds no information, and is selected once.
@@ -193,6 +197,6 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
     return chosen[np.diff(chosen, prepend=-1) > 0]
 
 
-def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
+def weigh_positions(positions: Floats, deviation: float) -> Floats:
     """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
     return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)

@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -10,8 +11,9 @@ from leafid.descriptors.local.gradients import (
     Pyramid,
     describe_turned_patches,
 )
-from leafid.descriptors.local.grid import Grid, LocalFeatures
+from leafid.descriptors.local.grid import ALL_PATCHES, Grid, LocalFeatures
 from leafid.descriptors.local.sift import normalise_patches
+from leafid.segmentation.pixels import Mask
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.
 _REACH = 1 / 3
@@ -20,7 +22,7 @@ _MIN_POINTS = 16
 
 
 def extract_outline_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
 
@@ -34,7 +36,6 @@ def extract_outline_sift(
     `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline. The descriptor is leafid's
     own.
     """
-    grid = grid or Grid()
     levels = list(grey.iterate_levels(grid.scales))
     contours = []
     if region is not None:
@@ -84,8 +85,8 @@ def extract_outline_sift(
 
 
 def _sample_outlines(
-    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    points: Singles, lengths: Indices, chosen: Indices, reach: Singles
+) -> tuple[Singles, Singles]:
     """Take the chosen points of contours of some lengths, one after the other.
 
     Returns them, and the outline's directions there, over the `reach` of each on both sides: unit vectors of row and

@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
-from leafid.descriptors.local.grid import Grid, LocalFeatures, read_patches
+from leafid.descriptors.local.grid import ALL_PATCHES, Grid, LocalFeatures, read_patches
+from leafid.segmentation.pixels import Mask
 
 CHROMA_LENGTH = 2 * SIFT_LENGTH
 # Sum of a cell's gradients, of grey values in [0, 1], that camera noise explains.
@@ -13,7 +14,7 @@ _MAX_POINTS = 500
 
 
 def extract_dense_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
 
@@ -31,11 +32,11 @@ def extract_dense_sift(
     .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
        doi:10.1109/CVPR.2012.6248018
     """
-    return normalise_patches(read_patches(grey, region, grid or Grid()))
+    return normalise_patches(read_patches(grey, region, grid))
 
 
 def extract_chroma_sift(
-    chroma: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    chroma: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
 
@@ -51,13 +52,11 @@ def extract_chroma_sift(
     .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
        IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
     """
-    return normalise_patches(
-        read_patches(chroma, region, grid or Grid()), min_sum=_NOISE_FLOOR
-    )
+    return normalise_patches(read_patches(chroma, region, grid), min_sum=_NOISE_FLOOR)
 
 
 def extract_detected_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
 

@@ -4,16 +4,13 @@ from collections.abc import Mapping
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Floats, Points, Singles
 from leafid.descriptors.shape.contour import (
-    Points,
     Shape,
     compute_contour_area,
     compute_contour_length,
 )
-
-Vector = NDArray[np.float64]
 
 #: Widths of the profile, at equal steps along the main axis.
 WIDTHS = 16
@@ -39,7 +36,7 @@ GEOMETRY_NAMES = (
 )
 
 
-def measure_geometry(shape: Shape) -> NDArray[np.float32]:
+def measure_geometry(shape: Shape) -> Singles:
     """Measure proportions, convexity and profiles of a leaf's region.
 
     Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a ratio
@@ -108,7 +105,7 @@ def _measure_inner_radius(shape: Shape) -> float:
     return min(4 * farthest, float(np.sqrt((offsets * offsets).sum(axis=1).min())))
 
 
-def find_centroid(polygon: Points) -> Vector:
+def find_centroid(polygon: Points) -> Floats:
     """Find the centroid of a polygon's inside, or of its points where it has no inside."""
     moments = cv2.moments(polygon[:, ::-1].astype(np.float32))
     if abs(moments["m00"]) < 1e-9:
@@ -116,7 +113,7 @@ def find_centroid(polygon: Points) -> Vector:
     return np.array([moments["m01"], moments["m10"]]) / moments["m00"]
 
 
-def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, float]:
+def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, float]:
     """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
     mu = moments
     spread = np.array([[mu["mu02"], mu["mu11"]], [mu["mu11"], mu["mu20"]]]) / mu["m00"]
@@ -131,8 +128,8 @@ def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, flo
 
 
 def _measure_widths(
-    along: Vector, across: Vector, hull: Points, shape: Shape
-) -> Vector:
+    along: Floats, across: Floats, hull: Points, shape: Shape
+) -> Floats:
     """Measure length, width, skewness, mirror errors and widths in the frame of the main axis."""
     framed = hull @ np.stack([along, across], axis=1)
     lows = framed.min(axis=0)
@@ -166,7 +163,7 @@ def _measure_widths(
     return np.array([*np.log(sizes / shape.side), skewness, *mirror_errors, *profile])
 
 
-def _measure_rings(centre: Vector, shape: Shape) -> Vector:
+def _measure_rings(centre: Floats, shape: Shape) -> Floats:
     """Measure the square root of the area's share in each ring around the centroid."""
     # Distances in ring widths, of the region at a quarter of its size.
     scale = np.float32(4 * RINGS / (RING_LIMIT * shape.side))

@@ -1,30 +1,20 @@
 """Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Floats, Points, Singles
 from leafid.descriptors.shape.contour import (
-    Points,
     Shape,
     as_complex,
     compute_contour_length,
     measure_lengths,
 )
 
-SPANS = (
-    2,
-    4,
-    6,
-    10,
-    16,
-    24,
-    36,
-    52,
-    76,
-    104,
-)  # steps to the other two points of a triangle
+#: Steps to the other two points of a triangle.
+SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 POINTS = 256
-HARMONICS = 12  # fourier harmonics of each signal, from 0
+#: Fourier harmonics of each signal, from 0.
+HARMONICS = 12
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
 ARCHES_NAMES = tuple(
@@ -41,7 +31,7 @@ TRIANGLES_NAMES = tuple(
 )
 
 
-def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
+def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
     """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t; float64 (spans, n) by name.
 
     The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128 points.
@@ -64,10 +54,9 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     spans = np.asarray(SPANS) * count // POINTS
     # Complex numbers row + i·col: a product with a conjugate holds dot and cross product.
     points = as_complex(contour)
-    indices = np.arange(count) + spans[:, None]
+    steps = spans[:, None]
     before, after = (
-        points[indices - 2 * spans[:, None]] - points,
-        points[indices % count] - points,
+        points[(np.arange(count) + turn * steps) % count] - points for turn in (-1, 1)
     )
     arc = (spans * (compute_contour_length(contour) / count))[:, None]
     product = before * after.conj()
@@ -88,7 +77,7 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def measure_arches(shape: Shape) -> NDArray[np.float32]:
+def measure_arches(shape: Shape) -> Singles:
     """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
 
     Square roots of the magnitudes, which don't depend on the start point: float32 (2 × len(SPANS) × HARMONICS,). The
@@ -102,15 +91,10 @@ def measure_arches(shape: Shape) -> NDArray[np.float32]:
     return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
 
 
-def measure_triangles(shape: Shape) -> NDArray[np.float32]:
+def measure_triangles(shape: Shape) -> Singles:
     """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
-    stacked = np.concatenate(
-        [signals[kind] for kind in ("area", "chord", "ratio", "angle")]
-    )
-    stacked.sort(axis=1)
-    return (
-        stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)]
-        .ravel()
-        .astype(np.float32)
-    )
+    kinds = ("area", "chord", "ratio", "angle")
+    ascending = np.sort(np.concatenate([signals[kind] for kind in kinds]), axis=1)
+    ranks = np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)
+    return ascending[:, ranks].ravel().astype(np.float32)

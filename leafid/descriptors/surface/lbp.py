@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.segmentation.result import Value, downsample2
 
 POINTS = 8
@@ -46,7 +47,7 @@ def make_ring_scales(levels: int) -> tuple[Scale, ...]:
     )
 
 
-def label_uniform_codes() -> NDArray[np.intp]:
+def label_uniform_codes() -> Indices:
     """Label each of the 256 codes by its bin of the histogram.
 
     ``(n - 1) * 8 + r`` for the code whose n ones (1 … 7) are adjacent and begin at bit r; 56 for no ones, 57 for ones
@@ -64,7 +65,7 @@ def label_uniform_codes() -> NDArray[np.intp]:
 _ONE_HOT = np.eye(NON_UNIFORM + 1, dtype=np.float32)[label_uniform_codes()]
 
 
-def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
+def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
     """Compute rotation-invariant features of histograms of 8-bit codes (LBP-HF), (..., 38) from counts (..., 256).
 
     A turn of the picture by 45° shifts the codes of n ones by one bin along their row of the histogram; the magnitudes
@@ -89,7 +90,7 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
     return np.concatenate([magnitudes, labelled[..., -3:]], axis=-1).astype(np.float32)
 
 
-def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16]]:
+def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
     """Downsample a picture repeatedly, in 1/64 grey levels; level k has shape (H / 2**k, W / 2**k).
 
     Each step smooths by the binomial (1, 3, 3, 1), against aliasing. All arithmetic is exact or rounded once from an
@@ -116,7 +117,7 @@ def pad_level(level: NDArray[Value]) -> NDArray[Value]:
     )
 
 
-def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:
+def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
     """Keep the pixels of a level's region that lie farther inside than the radius of a ring, by its straight step.
 
     Regions are 1 inside and 0 outside; the region itself has the step 0.
@@ -132,9 +133,7 @@ def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:
     return inside
 
 
-def count_codes(
-    padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale
-) -> NDArray[np.intp]:
+def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> Indices:
     """Count the codes around some centres, which are flat indices of a padded level: int (2, 256).
 
     First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its difference

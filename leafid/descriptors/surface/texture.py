@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.descriptors.surface import lbp
 from leafid.segmentation.result import Image, Mask, downsample2, find_bounding_box
-
-Plane = NDArray[np.uint8]
 
 # Longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes.
 _MAX_SIDE = 800
@@ -44,7 +42,7 @@ INTERIOR_NAMES = name_texture_values(_INTERIOR_SCALES)
 OUTLINE_NAMES = name_texture_values(_EDGE_SCALES)
 
 
-def measure_interior(image: Image, blade: Mask) -> NDArray[np.float32]:
+def measure_interior(image: Image, blade: Mask) -> Singles:
     """Measure veins, hairs and gloss in the grey picture of a leaf.
 
     The leaf, best without its petiole, is resized to one area, so that all radii are
@@ -84,7 +82,7 @@ def measure_interior(image: Image, blade: Mask) -> NDArray[np.float32]:
     return _compute_features(framed, _INTERIOR_SCALES, centres)
 
 
-def measure_outline(image: Image, blade: Mask) -> NDArray[np.float32]:
+def measure_outline(image: Image, blade: Mask) -> Singles:
     """Measure teeth and lobes in the mask alone, where a ring crosses the edge.
 
     The image has no effect. Returns float32 (912,), as named in `OUTLINE_NAMES`; all
@@ -144,8 +142,8 @@ def _list_insides(
 
 
 def _compute_features(
-    plane: Plane, scales: Sequence[lbp.Scale], centres: Sequence[NDArray[np.intp]]
-) -> NDArray[np.float32]:
+    plane: Plane, scales: Sequence[lbp.Scale], centres: Sequence[Indices]
+) -> Singles:
     """Compute the features of a plane around the centres of every scale."""
     pyramid = lbp.build_pyramid(plane, scales[-1].level + 1)
     padded = [lbp.pad_level(level) for level in pyramid]
