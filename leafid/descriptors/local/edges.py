@@ -24,7 +24,8 @@ from leafid.descriptors.local.sift import normalise_patches
 from leafid.segmentation.pixels import Mask
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
-_MIN_GRADIENT, _FULL_GRADIENT = 1.5, 40
+_MIN_GRADIENT = 1.5
+_FULL_GRADIENT = 40
 # Sobel's operator on the picture at half size gives sixteen times the gradient.
 _SOBEL_GAIN = 16
 # Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
@@ -99,33 +100,26 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
     if grid.max_patches:
-        weights = np.sqrt(
-            np.minimum(
-                _measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN
-            )
-        )
+        lengths = _measure_lengths(down, right, pixels)
+        weights = np.sqrt(np.minimum(lengths, _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            places = np.stack(np.divmod(pixels, width), axis=1) + corner
-            focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(
-                axis=1
-            )
+            places = np.stack(np.divmod(pixels, width), axis=1) + corner + 0.5
+            focus = weigh_positions(places / half.shape, grid.focus)
             weights *= focus.astype(np.float32)
         number = max(grid.max_patches // grid.scales, 1)
         pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
-    gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(
-        np.float32
-    )
+    planes = (down.take(pixels), right.take(pixels))
+    gradients = np.stack(planes, axis=1).astype(np.float32)
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
     before, lengths, after = (
         _measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1)
     )
-    shifts = (after - before) / (
-        2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1
-    )
-    points[np.arange(len(points)), 1 - is_vertical] += shifts
+    slope = after - before
+    curvature = np.maximum(2 * lengths - before - after, np.abs(slope))
+    points[np.arange(len(points)), 1 - is_vertical] += slope / (2 * curvature + 1)
     points += corner
     return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
