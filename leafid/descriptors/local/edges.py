@@ -67,9 +67,8 @@ def extract_edge_sift(
     points, directions = map(np.concatenate, zip(*sampled, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    descriptors = describe_turned_patches(
-        [level.picture for level in levels], owners, points, directions, columns
-    )
+    pictures = [level.picture for level in levels]
+    descriptors = describe_turned_patches(pictures, owners, points, directions, columns)
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)

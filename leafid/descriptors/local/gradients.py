@@ -5,6 +5,7 @@ from functools import cached_property
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.segmentation.result import downsample2
@@ -47,14 +48,9 @@ class Level:
         float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
-        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[
-            : rows + 2, : cols + 2
-        ]
-        roots = [
-            _compute_cell_roots(_compute_gradient_planes(channel))
-            for channel in cv2.split(framed)
-        ]
-        return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
+        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)
+        channels = cv2.split(framed[: rows + 2, : cols + 2])
+        return np.concatenate([*map(_compute_cell_roots, channels)], axis=2)
 
 
 class Pyramid:
@@ -70,15 +66,15 @@ class Pyramid:
     def iterate_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""
         for index in range(number):
-            if index == len(self._levels):
-                # Downsampling by 2 takes a tenth of the time of other factors.
-                self._levels.append(
-                    Level(
-                        self._levels[-2].half
-                        if index >= 2
-                        else _reduce_by_root(self.picture)
-                    )
+            if index == 1 == len(self._levels):
+                rows, cols = (
+                    max(2, round(length / 2**0.5)) for length in self.picture.shape[:2]
                 )
+                reduced = cv2.resize(self.picture, (cols, rows))
+                self._levels.append(Level(reduced))
+            elif index == len(self._levels):
+                # Downsampling by 2 takes a tenth of the time of other factors.
+                self._levels.append(Level(self._levels[-2].half))
             if min(self._levels[index].shape) < N_CELLS * CELL:
                 return
             yield self._levels[index]
@@ -114,54 +110,32 @@ def describe_turned_patches(
     for start, picture in zip(starts, pictures, strict=True):
         canvas[: len(picture), start : start + picture.shape[1]] = picture
     corners = np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
-    axes = (
-        np.stack([points + corners[owners], across, along], axis=2)
-        .transpose(1, 0, 2)
-        .copy()
-    )
+    axes = np.stack([points + corners[owners], across, along], axis=2)
+    rows_and_cols = axes.transpose(1, 0, 2).copy()
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
         batch = slice(start, start + _BATCH_SIZE)
         rows, cols = (
-            np.matmul(vectors[batch], steps).reshape(side + 2, -1) for vectors in axes
+            np.matmul(vectors[batch], steps).reshape(side + 2, -1)
+            for vectors in rows_and_cols
         )
-        strip = cv2.remap(
-            canvas,
-            cols,
-            rows,
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=255,
-        )
-        planes = _compute_gradient_planes(
-            cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE)
-        )
-        cells = _compute_cell_roots(planes).reshape(
-            N_CELLS, -1, width // CELL, N_ORIENTATIONS
-        )
+        strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderValue=255)
+        framed = cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE)
+        cells = _compute_cell_roots(framed)
+        cells = cells.reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
         patches[batch] = cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
 
 
-def _reduce_by_root(picture: Plane) -> Plane:
-    """Reduce a picture by √2."""
-    size = [max(2, round(length / 2**0.5)) for length in picture.shape[1::-1]]
-    return cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR)
-
-
 def order_orientations(symmetry: int) -> Indices:
     """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
-    order = (
-        np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)
-    ) % N_ORIENTATIONS
-    return (
-        order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS]
-        if symmetry % 2
-        else order
-    )
+    order = np.arange(N_ORIENTATIONS)
+    if symmetry % 2:
+        order = N_ORIENTATIONS // 2 - order
+    return (order + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
 
 
-def _compute_gradient_planes(framed: Singles) -> Singles:
+def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
     """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
 
     A gradient is decomposed into its components along the two nearest of eight directions: for the first octant,
@@ -172,13 +146,8 @@ def _compute_gradient_planes(framed: Singles) -> Singles:
     # Unsigned 16 bits keep the precision of the means, and subtraction saturates at 0.
     framed = framed.astype(np.uint16)
     framed *= np.uint16(_PRECISION)
-    across, down = framed[1 : rows + 1], framed[:, 1 : cols + 1]
-    left, right, above, below = (
-        across[:, :cols],
-        across[:, 2 : cols + 2],
-        down[:rows],
-        down[2 : rows + 2],
-    )
+    across, down = framed[1:-1], framed[:, 1:-1]
+    left, right, above, below = across[:, :-2], across[:, 2:], down[:-2], down[2:]
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
     horizontal, vertical = cv2.add(east, west), cv2.add(south, north)
@@ -196,13 +165,15 @@ def _compute_gradient_planes(framed: Singles) -> Singles:
     return planes
 
 
-def _compute_cell_roots(planes: Singles) -> Singles:
-    """Compute the square root of each cell's mean gradient; float32 (H // 4, W // 4, 8) of uint16 (8, H, W)."""
+def _compute_cell_roots(framed: Plane) -> Singles:
+    """Compute the square root of each cell's mean gradient.
+
+    The picture, (H, W), has a frame of a pixel; returns (H // 4, W // 4, 8).
+    """
+    planes = _compute_gradient_planes(framed)
     rows, cols = planes.shape[1] // CELL, planes.shape[2] // CELL
     # Stacked vertically, the planes are averaged in one call.
-    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2]))).reshape(
-        N_ORIENTATIONS, -1
-    )
-    roots = cv2.transpose(means).astype(np.float32)
+    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2])))
+    roots = cv2.transpose(means.reshape(N_ORIENTATIONS, -1)).astype(np.float32)
     roots *= _PLANE_UNITS
     return np.sqrt(roots, out=roots).reshape(rows, cols, N_ORIENTATIONS)

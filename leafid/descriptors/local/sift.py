@@ -63,19 +63,18 @@ def extract_detected_sift(
     The grid has no effect. The 128 values are non-negative with an L2 norm just below 1.
     """
     mask = None if region is None else region.astype(np.uint8)
-    points, descriptors = cv2.SIFT.create(nfeatures=_MAX_POINTS).detectAndCompute(
-        grey.picture, mask
-    )
+    detector = cv2.SIFT.create(nfeatures=_MAX_POINTS)
+    points, descriptors = detector.detectAndCompute(grey.picture, mask)
     if not points:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    rows, cols = grey.picture.shape
-    positions = np.array(
-        [(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32
-    )
-    sides = np.array([point.size for point in points], np.float32) / max(rows, cols)
+    shape = grey.picture.shape
+    places = np.array([point.pt[::-1] for point in points])
+    sides = np.array([point.size for point in points], np.float32) / max(shape)
     sums = descriptors.sum(axis=1, keepdims=True)
     return LocalFeatures(
-        np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides)
+        descriptors=np.sqrt(descriptors / (sums + _NOISE_FLOOR)),
+        positions=(places / shape).astype(np.float32),
+        scales=np.log2(sides),
     )
 
 
@@ -84,8 +83,5 @@ def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeat
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)
     patches.descriptors[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
-    return (
-        patches
-        if (sums >= min_sum).all()
-        else patches.take(np.flatnonzero(sums >= min_sum))
-    )
+    is_kept = sums >= min_sum
+    return patches if is_kept.all() else patches.take(np.flatnonzero(is_kept))

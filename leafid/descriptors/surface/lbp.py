@@ -22,6 +22,7 @@ _CROSS = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
 # Direction k points k·45° from a column to the right; a ring is given by its straight and its diagonal step.
 _DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 _BITS = (1 << np.arange(POINTS)).astype(np.uint8)[:, None]
+_BORDER = cv2.BORDER_REPLICATE
 _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
@@ -39,12 +40,10 @@ class Scale(NamedTuple):
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
     """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
-    rings = ((3, 2), (4, 3))
-    return (
-        Scale(0, 1, 1),
-        Scale(0, 2, 2),
-        *(Scale(level, *ring) for level in range(levels) for ring in rings),
-    )
+    scales = [Scale(0, 1, 1), Scale(0, 2, 2)]
+    for level in range(levels):
+        scales += [Scale(level, 3, 2), Scale(level, 4, 3)]
+    return tuple(scales)
 
 
 def label_uniform_codes() -> Indices:
@@ -81,12 +80,9 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
     # Sums of counts below 2²⁴ are exact in single precision.
     labelled = (np.asarray(counts, np.float32) @ _ONE_HOT).astype(np.float64)
     labelled /= np.maximum(labelled.sum(axis=-1, keepdims=True), 1.0)
-    rows = labelled[..., : UNIFORM_ROWS * POINTS].reshape(
-        *labelled.shape[:-1], UNIFORM_ROWS, POINTS
-    )
-    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(
-        *labelled.shape[:-1], UNIFORM_ROWS * HARMONICS
-    )
+    shape = labelled.shape[:-1]
+    rows = labelled[..., :-3].reshape(*shape, UNIFORM_ROWS, POINTS)
+    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(*shape, -1)
     return np.concatenate([magnitudes, labelled[..., -3:]], axis=-1).astype(np.float32)
 
 
@@ -100,11 +96,7 @@ def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
     result = [grey.astype(np.int16) * np.int16(PRECISION)]
     for _ in range(levels - 1):
         smooth = cv2.sepFilter2D(
-            result[-1],
-            cv2.CV_32F,
-            _BINOMIAL,
-            _BINOMIAL,
-            borderType=cv2.BORDER_REPLICATE,
+            result[-1], cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=_BORDER
         )
         result.append(np.rint(downsample2(smooth)).astype(np.int16))
     return result
@@ -112,9 +104,7 @@ def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
 
 def pad_level(level: NDArray[Value]) -> NDArray[Value]:
     """Repeat the edge of a level, (H, W), beyond it: rings around all its pixels lie in the padded level."""
-    return cv2.copyMakeBorder(
-        level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE
-    )
+    return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, _BORDER)
 
 
 def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
@@ -123,14 +113,11 @@ def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
     Regions are 1 inside and 0 outside; the region itself has the step 0.
     """
     # Small shapes make up the discs: a large disc itself takes several times as long.
-    inside = {
-        0: leaf,
-        1: cv2.erode(leaf, _CROSS),
-        3: cv2.erode(leaf, np.ones((5, 5), np.uint8)),
-    }
-    inside[2] = cv2.erode(inside[1], np.ones((3, 3), np.uint8))
-    inside[4] = cv2.erode(inside[2], _CROSS, iterations=2)
-    return inside
+    first = cv2.erode(leaf, _CROSS)
+    second = cv2.erode(first, np.ones((3, 3), np.uint8))
+    third = cv2.erode(leaf, np.ones((5, 5), np.uint8))
+    fourth = cv2.erode(second, _CROSS, iterations=2)
+    return dict(enumerate((leaf, first, second, third, fourth)))
 
 
 def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> Indices:
