@@ -31,23 +31,14 @@ _SHARP = 0.6
 
 
 @cache
-def _read_table() -> list[dict[str, str]]:
-    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
-
-
-@cache
 def list_measures() -> dict[str, dict[str, str]]:
     """List all measures by name.
 
-    Each has ``unit``, ``what it is`` and ``source``. A unit ``length`` is pixels or
-    millimetres.
+    Each has ``unit``, ``what it is``, ``source``, and what its confidence ``depends
+    on`` besides the outline. A unit ``length`` is pixels or millimetres.
     """
-    columns = ("unit", "what it is", "source")
-    return {
-        row["measure"]: {column: row[column] for column in columns}
-        for row in _read_table()
-    }
+    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
+    return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +197,8 @@ def _compose_confidence(
     }
     outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)
     confidence = dict.fromkeys(values, 0.0)
-    for row in _read_table():
-        if values[row["measure"]] is not None:
+    for name, row in list_measures().items():
+        if values[name] is not None:
             parts = [factors[part] for part in row["depends on"].split()]
-            confidence[row["measure"]] = outline * float(np.prod(parts))
+            confidence[name] = outline * float(np.prod(parts))
     return confidence

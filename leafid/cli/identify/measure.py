@@ -112,11 +112,8 @@ def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
         rows = [[name, *row.values()] for name, row in list_measures().items()]
-        environment.stdout.write(
-            render(
-                [Table("", ["measure", "unit", "what it is", "source"], rows, n_keys=1)]
-            )
-        )
+        columns = ["measure", "unit", "what it is", "source", "depends on"]
+        environment.stdout.write(render([Table("", columns, rows, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(
