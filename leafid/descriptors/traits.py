@@ -19,8 +19,12 @@ from leafid.descriptors.arrays import Floats, Indices, Points, Singles
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.resolution import measure_resolution
-from leafid.descriptors.shape.contour import compute_contour_length
-from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
+from leafid.descriptors.shape.contour import compute_contour_length, find_hull
+from leafid.descriptors.shape.margin import (
+    compute_margin_signals,
+    measure_sinuses,
+    smooth_closed,
+)
 from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
@@ -72,6 +76,11 @@ _PALMATE = 33.0
 _LOBE_SMOOTHING = 0.006
 # Smallest distance of a lobe's end, relative to the farthest one.
 _MIN_LOBE = 0.2
+# Smallest depth of a sinus that may be a bite, in lengths of the outline, and its mean
+# depth, in its greatest, if it is one: 0.64 of half a circle, at most 0.54 in 47 lobed
+# leaves of 11 species.
+_MIN_BITE = 0.01
+_ROUND = 0.57
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
 # What is farther from the midvein, in half widths, belongs to the lobes of a base.
@@ -149,7 +158,7 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
         traits |= profile
-    elif is_lobed and is_framed:
+    elif is_lobed and is_framed and not _is_bitten(landmarks.contour):
         traits |= _measure_lobes(framed)
         names = {"base_angle", "base_extension"}
         is_wide = profile["base_angle"] >= 87 and profile["base_extension"] < 0.03
@@ -204,6 +213,13 @@ def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> Singles:
     """Compute the signals of teeth of some sizes, without the grain of pixels."""
     signals = compute_margin_signals(contour, sigmas)
     return smooth_closed(signals, tuple(sigma / 4 for sigma in sigmas))
+
+
+def _is_bitten(contour: Points) -> bool:
+    """Whether most sinuses are round, as bites are, and not narrow, as between lobes."""
+    depths, _, fullness, _ = measure_sinuses(contour, find_hull(contour))
+    is_deep = depths >= _MIN_BITE * compute_contour_length(contour)
+    return bool(is_deep.any()) and float(np.median(fullness[is_deep])) > _ROUND
 
 
 def _measure_lobes(framed: Points) -> dict[str, float]:

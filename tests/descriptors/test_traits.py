@@ -238,6 +238,20 @@ def test_a_bite_a_shadow_or_a_fold_makes_no_teeth():
     assert measure_reliable_traits(make_leaf(mask))[0].get("teeth", 0) == 0
 
 
+@pytest.mark.parametrize("places", [(0.2, 0.42, 0.72), (0.15, 0.3, 0.45)])
+@pytest.mark.parametrize("radius", [45, 65])
+def test_bites_make_no_lobes(places, radius):
+    _, segmentation = draw("beech")
+    mask = segmentation.mask.copy()
+    contour = find_landmarks(segmentation).contour
+    for place in places:
+        row, col = contour[int(place * len(contour))].astype(int).tolist()
+        cv2.circle(mask.view(np.uint8), (col, row), radius, 0, cv2.FILLED)
+    traits, _ = measure_reliable_traits(make_leaf(mask))
+    assert traits["leaflets"] == 1
+    assert traits.get("lobes", 0) == 0
+
+
 def test_a_fan_has_no_lobes():
     mask = np.zeros((500, 500), np.uint8)
     cv2.ellipse(mask, (250, 330), (200, 260), 0, 210, 330, 1, cv2.FILLED)

@@ -50,9 +50,8 @@ class Shape:
 
     @cached_property
     def hull(self) -> Indices:
-        """Ascending indices of the points of `contour` on its convex hull."""
-        hull = cv2.convexHull(self.contour.astype(np.float32), returnPoints=False)
-        return np.sort(hull.ravel()).astype(np.intp)
+        """The `find_hull` of `contour`."""
+        return find_hull(self.contour)
 
     @cached_property
     def half(self) -> Plane:
@@ -75,6 +74,12 @@ def normalise_shape(mask: Mask) -> Shape:
     if (total := counts.sum()) > MAX_POINTS:
         counts[1:] = np.maximum(counts[1:] * MAX_POINTS // total, 8)
     return Shape(grey, tuple(map(resample, contours, counts.tolist())), side)
+
+
+def find_hull(contour: Points) -> Indices:
+    """Find the points of a contour on its convex hull; ascending indices."""
+    hull = cv2.convexHull(contour.astype(np.float32), returnPoints=False)
+    return np.sort(hull.ravel()).astype(np.intp)
 
 
 def compute_contour_length(contour: Points) -> float:

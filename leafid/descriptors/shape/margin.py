@@ -95,7 +95,7 @@ def measure_lobes(shape: Shape) -> Singles:
     than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The
     measures are leafid's own.
     """
-    depths, mouths, on_hull = _measure_sinuses(shape.contour, shape.hull)
+    depths, mouths, _, on_hull = measure_sinuses(shape.contour, shape.hull)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
@@ -192,18 +192,32 @@ def _summarise_spectrum(spectrum: NDArray[np.complex64]) -> Singles:
     return np.array(values, dtype=np.float32)
 
 
-def _measure_sinuses(contour: Points, hull: Indices) -> tuple[Floats, Floats, float]:
-    """Measure depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
+def measure_sinuses(
+    contour: Points, hull: Indices
+) -> tuple[Floats, Floats, Floats, float]:
+    """Measure each stretch of a contour between neighbouring points of its hull.
+
+    Returns
+    -------
+    depths, mouths : (n,)
+        Greatest distance from the hull, and length of the hull there.
+    fullness : (n,)
+        Mean distance from the hull, in the greatest.
+    on_hull : float
+        Share of all points on the hull.
+    """
     count = len(contour)
-    # The outline from its first hull point on, once around and back to it, as complex numbers.
+    # The outline from its first hull point on, and back to it, as complex numbers.
     points = as_complex(contour)
     points = np.concatenate([points[hull[0] :], points[: hull[0] + 1]])
     corners = np.append(hull - hull[0], count)
-    chords = np.diff(points[corners])
+    chords, counts = np.diff(points[corners]), np.diff(corners)
     mouths = np.abs(chords)
-    stretch = np.repeat(np.arange(len(hull)), np.diff(corners))
     start, unit = points[corners[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
-    depth = np.abs(((points[:-1] - start[stretch]) * unit[stretch]).imag)
+    offsets = (points[:-1] - np.repeat(start, counts)) * np.repeat(unit, counts)
+    depth = np.abs(offsets.imag)
     depths = np.maximum.reduceat(depth, corners[:-1])
+    sums = np.add.reduceat(depth, corners[:-1])
+    fullness = sums / np.maximum(counts * depths, 1e-9)
     on_hull = np.count_nonzero(depth < 0.002 * compute_contour_length(contour)) / count
-    return depths, mouths, on_hull
+    return depths, mouths, fullness, on_hull
