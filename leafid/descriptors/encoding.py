@@ -10,13 +10,14 @@ from leafid.descriptors.arrays import Singles
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 
-# Features encoded at once: few enough to stay in the processor's cache from one step to the next.
+# Features encoded at once: few enough to stay in the processor's cache from one step to
+# the next.
 _BATCH_SIZE = 1024
-# Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
-# to variances.
+# Iterations of expectation maximisation, features for each mode among which its first
+# mean is chosen, and what is added to variances.
 _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
-# Smallest logarithm of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with
-# which many processors take ten times as long.
+# Smallest logarithm of a posterior, relative to the largest one: smaller ones would
+# become subnormal numbers, with which many processors take ten times as long.
 _MIN_LOGARITHM = np.float32(-40)
 
 
@@ -24,12 +25,15 @@ _MIN_LOGARITHM = np.float32(-40)
 class Encoder(ABC):
     """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
 
-    The tables have `n_modes` rows: Gaussians of a mixture, or visual words. `n_components` principal components of a
-    descriptor are kept, or as many as it has values. With a `position_weight` above 0, row, column and scale of a patch
-    are appended to these, as standard scores times the weight. The `seed` is that of the mixture, or of k-means.
+    The tables have `n_modes` rows: Gaussians of a mixture, or visual words.
+    `n_components` principal components of a descriptor are kept, or as many as it has
+    values. With a `position_weight` above 0, row, column and scale of a patch are
+    appended to these, as standard scores times the weight. The `seed` is that of the
+    mixture, or of k-means.
 
-    ``scale_`` is the standard deviation of the first component, by which the rows are divided: the covariance keeps its
-    shape, and regularisation and tolerance of the mixture mean the same for every kind of descriptor.
+    ``scale_`` is the standard deviation of the first component, by which the rows are
+    divided: the covariance keeps its shape, and regularisation and tolerance of the
+    mixture mean the same for every kind of descriptor.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
@@ -64,7 +68,8 @@ class Encoder(ABC):
         del descriptors
         order = np.argsort(values)[::-1][: self.n_components]
         axes = vectors[:, order]
-        # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
+        # The sign of an eigenvector is free: fix it, so that every machine learns the
+        # same codebook.
         axes = axes * np.sign(
             axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
         )
@@ -79,7 +84,8 @@ class Encoder(ABC):
         return self
 
     def _prepare_projection(self) -> None:
-        # The axes keep the memory order that they were learned in: in that of a file they would round differently.
+        # The axes keep the memory order that they were learned in: in that of a file
+        # they would round differently.
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes
 
@@ -163,8 +169,9 @@ class FisherEncoder(Encoder):
 
     References
     ----------
-    .. [1] J. Sánchez, F. Perronnin, T. Mensink, J. Verbeek, "Image classification with the Fisher vector: theory and
-       practice", IJCV 105(3), 2013, doi:10.1007/s11263-013-0636-x
+    .. [1] J. Sánchez, F. Perronnin, T. Mensink, J. Verbeek, "Image classification with
+       the Fisher vector: theory and practice", IJCV 105(3), 2013,
+       doi:10.1007/s11263-013-0636-x
     """
 
     tables = ("weights", "means", "variances")
@@ -179,7 +186,8 @@ class FisherEncoder(Encoder):
         self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
         self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
         self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
-        # Expectation maximisation; the mixture need not have quite converged to serve as a codebook.
+        # Expectation maximisation; the mixture need not have quite converged to serve
+        # as a codebook.
         for _ in range(_N_ITERATIONS):
             self._prepare_tables()
             s_0, s_1, s_2 = self._sum_moments(rows)
@@ -228,7 +236,8 @@ class FisherEncoder(Encoder):
             extended = np.concatenate(
                 [batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1
             )
-            # A row for each mode: maxima and sums over the modes run along the features, many at a time.
+            # A row for each mode: maxima and sums over the modes run along the
+            # features, many at a time.
             posteriors = self._coefficients @ extended.T
             posteriors -= posteriors.max(axis=0)
             np.exp(
@@ -247,8 +256,9 @@ class BagOfWordsEncoder(Encoder):
 
     References
     ----------
-    .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization with bags of keypoints",
-       ECCV workshop on statistical learning in computer vision, 2004
+    .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization
+       with bags of keypoints", ECCV workshop on statistical learning in computer
+       vision, 2004
     """
 
     tables = ("words",)

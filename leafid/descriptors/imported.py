@@ -38,8 +38,9 @@ def import_measure(
 ) -> tuple[Callable[..., Singles], tuple[str, ...]]:
     """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
 
-    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
-    returns finite numbers by their names, which are the same for all leaves. A `UsageError` says what fails.
+    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
+    and bool (H, W), not empty, and returns finite numbers by their names, which are the
+    same for all leaves. A `UsageError` says what fails.
     """
     blade = cv2.ellipse(
         np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED

@@ -17,8 +17,8 @@ _NECKS = (0.6, 0.75)
 _PART = 0.25
 # Area, in those of the median piece, of a piece that is several leaflets.
 _MERGED = 2.5
-# A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it
-# is as solid as this.
+# A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or
+# it is as solid as this.
 _SIMPLE_DISC = 0.22
 _SIMPLE_SOLIDITY = 0.65
 # Length of the outline, in √area, of a leaf whose pieces may be many leaflets.

@@ -31,7 +31,8 @@ def measure_resolution(contour: Points, image: Image | None) -> float:
     colours = cv2.remap(
         image, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
     ).astype(np.float32)
-    # The colour in the direction in which most of the leaf's edge differs from the sheet.
+    # The colour in the direction in which most of the leaf's edge differs from the
+    # sheet.
     contrast = np.median(colours[-1] - colours[0], axis=0)
     profile = colours @ (contrast / max(float(np.linalg.norm(contrast)), 1e-9))
     slope = np.abs(np.gradient(profile, _STEP, axis=0)).max(axis=0)

@@ -23,14 +23,17 @@ from leafid.descriptors.local.grid import (
 from leafid.descriptors.local.sift import normalise_patches
 from leafid.segmentation.pixels import Mask
 
-# Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
+# Edges have at least the first gradient, in grey levels a pixel; beyond the second they
+# count no more.
 _MIN_GRADIENT = 1.5
 _FULL_GRADIENT = 40
 # Sobel's operator on the picture at half size gives sixteen times the gradient.
 _SOBEL_GAIN = 16
-# Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
+# Distance from the middle, in standard deviations of the focus, up to which patches are
+# sampled.
 _FOCUS_REACH = 2
-# The order of a patch's values in its mirror image; and 1 for values in its right half, -1 for those in its left half.
+# The order of a patch's values in its mirror image; and 1 for values in its right half,
+# -1 for those in its left half.
 _MIRRORED = (
     np.arange(SIFT_LENGTH)
     .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
@@ -46,18 +49,21 @@ def extract_edge_sift(
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
-    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are sampled by the square root of
-    their gradient and by `Grid.focus`, up to two of its standard deviations from the middle. A patch's rows run across
-    the edge, from light to dark. Of a patch and its mirror image that one is described whose left half has the stronger
-    gradients. So an edge looks the same in a leaf that is turned by any angle, or mirrored.
+    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are
+    sampled by the square root of their gradient and by `Grid.focus`, up to two of its
+    standard deviations from the middle. A patch's rows run across the edge, from light
+    to dark. Of a patch and its mirror image that one is described whose left half has
+    the stronger gradients. So an edge looks the same in a leaf that is turned by any
+    angle, or mirrored.
 
-    The 128 values and the positions are those of `extract_dense_sift`. The region, and `symmetry` and `coverage` of the
-    grid, have no effect. The descriptor is leafid's own.
+    The 128 values and the positions are those of `extract_dense_sift`. The region, and
+    `symmetry` and `coverage` of the grid, have no effect. The descriptor is leafid's
+    own.
 
     References
     ----------
-    .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6), 1986,
-       doi:10.1109/TPAMI.1986.4767851
+    .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6),
+       1986, doi:10.1109/TPAMI.1986.4767851
     """
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
@@ -80,7 +86,8 @@ def extract_edge_sift(
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
-    Edges are found in the picture at half size. Both are float32 (n, 2), rows and columns; directions are unit vectors.
+    Edges are found in the picture at half size. Both are float32 (n, 2), rows and
+    columns; directions are unit vectors.
     """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
@@ -110,7 +117,8 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
     planes = (down.take(pixels), right.take(pixels))
     gradients = np.stack(planes, axis=1).astype(np.float32)
-    # A parabola through the gradients of three neighbours has its maximum near the edge.
+    # A parabola through the gradients of three neighbours has its maximum near the
+    # edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
     before, lengths, after = (

@@ -10,18 +10,22 @@ from numpy.typing import NDArray
 from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.segmentation.result import downsample2
 
-#: A patch has this many cells a side, and a cell this many pixels of the reduced picture.
+#: A patch has this many cells a side, and a cell this many pixels of the reduced
+#: picture.
 N_CELLS = 4
 CELL = 4
 N_ORIENTATIONS = 8
-#: Values of a patch of a grey picture: row by row of its cells, eight orientations of each.
+#: Values of a patch of a grey picture: row by row of its cells, eight orientations of
+#: each.
 SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
 
 # Turned patches that are read at once: few enough to stay in the processor's cache.
 _BATCH_SIZE = 192
-# Pixels between pictures that patches are read from together: half the diagonal of a patch with its frame, twice.
+# Pixels between pictures that patches are read from together: half the diagonal of a
+# patch with its frame, twice.
 _FRAME = 2 * 14
-# Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of the two differences.
+# Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of
+# the two differences.
 _PRECISION = 128
 _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(
     np.float32
@@ -45,7 +49,8 @@ class Level:
     def cells(self) -> Singles:
         """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
 
-        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
+        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over
+        two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
         framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)
@@ -56,7 +61,8 @@ class Level:
 class Pyramid:
     """A picture, uint8 (H, W) or (H, W, C), reduced by √2 from each level to the next.
 
-    All that read patches of one picture share its pyramid: a level and its gradients are computed when first used.
+    All that read patches of one picture share its pyramid: a level and its gradients
+    are computed when first used.
     """
 
     def __init__(self, picture: Plane) -> None:
@@ -89,21 +95,24 @@ def describe_turned_patches(
 ) -> Singles:
     """Describe patches around points, whose rows follow one another `across`, and columns `along`.
 
-    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,), are the indices of those that the
-    patches are read from. The others are float32 (n, 2), of rows and columns, the last two unit vectors. Returns the
-    square root of each cell's mean gradient along 8 directions of the patch, clockwise from the right: float32
-    (n, 128).
+    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
+    are the indices of those that the patches are read from. The others are float32 (n,
+    2), of rows and columns, the last two unit vectors. Returns the square root of each
+    cell's mean gradient along 8 directions of the patch, clockwise from the right:
+    float32 (n, 128).
     """
     side = N_CELLS * CELL
-    # Patches stand side by side in a strip, because OpenCV is several times faster on long rows. Each has a frame of
-    # one pixel, and so many columns after it that all of them are whole cells.
+    # Patches stand side by side in a strip, because OpenCV is several times faster on
+    # long rows. Each has a frame of one pixel, and so many columns after it that all of
+    # them are whole cells.
     width = side + CELL
     down, right = (
         np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2)
         for number in (side + 2, width)
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
-    # The pictures stand side by side on white, so that patches of all of them are read together: those of one are few.
+    # The pictures stand side by side on white, so that patches of all of them are read
+    # together: those of one are few.
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)
@@ -138,9 +147,10 @@ def order_orientations(symmetry: int) -> Indices:
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
     """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
 
-    A gradient is decomposed into its components along the two nearest of eight directions: for the first octant,
-    ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 · down`` and ``a = right - down``. The shares agree with an
-    interpolation by the angle to within a twelfth, and need differences and minima instead of an angle.
+    A gradient is decomposed into its components along the two nearest of eight
+    directions: for the first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 ·
+    down`` and ``a = right - down``. The shares agree with an interpolation by the angle
+    to within a twelfth, and need differences and minima instead of an angle.
     """
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     # Unsigned 16 bits keep the precision of the means, and subtraction saturates at 0.

@@ -20,7 +20,8 @@ from leafid.descriptors.local.gradients import (
 from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import downsample2
 
-# Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
+# Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k
+# is odd.
 N_SYMMETRIES = 8
 
 
@@ -30,9 +31,11 @@ class LocalFeatures:
 
     #: float32 (n, d).
     descriptors: Singles
-    #: float32 (n, 2): row and column of each patch's centre, relative to the picture's rows and columns, in [0, 1].
+    #: float32 (n, 2): row and column of each patch's centre, relative to the picture's
+    #: rows and columns, in [0, 1].
     positions: Singles
-    #: float32 (n,): binary logarithm of the patch's side relative to the picture's longest side.
+    #: float32 (n,): binary logarithm of the patch's side relative to the picture's
+    #: longest side.
     scales: Singles
 
     def __len__(self) -> int:

@@ -18,19 +18,21 @@ def extract_dense_sift(
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
 
-    One plane of gradient strength per orientation is averaged over square cells. A descriptor is a patch of 4 × 4
-    cells, so that neighbouring descriptors share their cells. Larger patches are read from reduced copies of the
-    picture. Patches are upright: turn the leaf first where its orientation should not matter. Only patches that the
-    region covers are kept.
+    One plane of gradient strength per orientation is averaged over square cells. A
+    descriptor is a patch of 4 × 4 cells, so that neighbouring descriptors share their
+    cells. Larger patches are read from reduced copies of the picture. Patches are
+    upright: turn the leaf first where its orientation should not matter. Only patches
+    that the region covers are kept.
 
-    The 128 values are non-negative with an L2 norm below 1: near 1 where there is structure, 0 where there is none.
+    The 128 values are non-negative with an L2 norm below 1: near 1 where there is
+    structure, 0 where there is none.
 
     References
     ----------
-    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004,
-       doi:10.1023/B:VISI.0000029664.99615.94
-    .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
-       doi:10.1109/CVPR.2012.6248018
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV
+       60(2), 2004, doi:10.1023/B:VISI.0000029664.99615.94
+    .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve
+       object retrieval", CVPR 2012, doi:10.1109/CVPR.2012.6248018
     """
     return normalise_patches(read_patches(grey, region, grid))
 
@@ -40,17 +42,19 @@ def extract_chroma_sift(
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
 
-    They show where hues meet, as at veins, stalks, young shoots and light that shines through, and not the colour of a
-    patch as a whole. Both channels are normalised together. Patches in which hues change no more than by camera noise
-    are dropped; a grey picture keeps none.
+    They show where hues meet, as at veins, stalks, young shoots and light that shines
+    through, and not the colour of a patch as a whole. Both channels are normalised
+    together. Patches in which hues change no more than by camera noise are dropped; a
+    grey picture keeps none.
 
-    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a (green to red) and eight of b
-    (blue to yellow).
+    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a
+    (green to red) and eight of b (blue to yellow).
 
     References
     ----------
-    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
-       IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
+    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for
+       object and scene recognition", IEEE TPAMI 32(9), 2010, section 3.3,
+       doi:10.1109/TPAMI.2009.154
     """
     return normalise_patches(read_patches(chroma, region, grid), min_sum=_NOISE_FLOOR)
 
@@ -60,7 +64,8 @@ def extract_detected_sift(
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
 
-    The grid has no effect. The 128 values are non-negative with an L2 norm just below 1.
+    The grid has no effect. The 128 values are non-negative with an L2 norm just below
+    1.
     """
     mask = None if region is None else region.astype(np.uint8)
     detector = cv2.SIFT.create(nfeatures=_MAX_POINTS)

@@ -19,8 +19,8 @@ CONTOUR_POINTS = 1024
 MAX_POINTS = 128 * CONTOUR_POINTS
 #: Smallest area, relative to the largest one, of a component that is leaf and not dirt.
 PART_SHARE = 0.02
-# Longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region
-# takes.
+# Longest side of a normalised mask, in pixels: bounds the memory that a hair-thin
+# region takes.
 _MAX_SIDE = 1600
 # Empty pixels around a traced region, enough for the smoothing kernel.
 _BORDER = 3
@@ -30,10 +30,12 @@ _BORDER = 3
 class Shape:
     """A leaf's region scaled to one size."""
 
-    #: Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
+    #: Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈
+    #: `SIDE`; with an empty border.
     grey: Plane
-    #: Outer contours of the large components, largest first, counter-clockwise as seen on the picture, at equal arc
-    #: length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
+    #: Outer contours of the large components, largest first, counter-clockwise as seen
+    #: on the picture, at equal arc length: `CONTOUR_POINTS` points of the first one, of
+    #: others in proportion to their length.
     contours: tuple[Points, ...]
     #: √area of `grey`, in pixels.
     side: float
@@ -131,7 +133,8 @@ def _drop_dirt(mask: Mask) -> Plane:
 def _scale(crop: Plane) -> Plane:
     """Scale a leaf's box to √area = `SIDE`; uint8 coverage with an empty border."""
     scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _MAX_SIDE / max(crop.shape))
-    # Blocks of pixels are averaged first, because linear interpolation alone would skip pixels.
+    # Blocks of pixels are averaged first, because linear interpolation alone would skip
+    # pixels.
     factor = max(1, int(1 / scale))
     spare = [-length % factor for length in crop.shape]
     crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
@@ -177,7 +180,8 @@ def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     slope = np.stack([below - above, right - left]) / 2
     squares = slope[0] ** 2 + slope[1] ** 2
     factor = (127.5 - centre) / np.maximum(squares, 1.0)
-    # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
+    # The linear step is valid within a pixel only; in thin stalks the gradient
+    # vanishes.
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():

@@ -28,15 +28,18 @@ CURVATURE_NAMES = tuple(
 def measure_curvature(shape: Shape) -> Singles:
     """Measure histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
 
-    Scale by scale, first of areas, then of arcs: the square root of the share of contour points in each bin, float32 (2
-    × len(SCALES) × BINS,). A point between the middles of two bins counts for both in proportion, so that small changes
-    have small effects. All large components count: a compound leaf's leaflets share the histograms.
+    Scale by scale, first of areas, then of arcs: the square root of the share of
+    contour points in each bin, float32 (2 × len(SCALES) × BINS,). A point between the
+    middles of two bins counts for both in proportion, so that small changes have small
+    effects. All large components count: a compound leaf's leaflets share the
+    histograms.
 
     References
     ----------
-    N. Kumar et al., "Leafsnap: a computer vision system for automatic plant species identification", ECCV 2012,
-    doi:10.1007/978-3-642-33709-3_36, section 4.
-    S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28, 2006, doi:10.1109/TPAMI.2006.208.
+    N. Kumar et al., "Leafsnap: a computer vision system for automatic plant species
+    identification", ECCV 2012, doi:10.1007/978-3-642-33709-3_36, section 4.
+    S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28,
+    2006, doi:10.1109/TPAMI.2006.208.
     """
     areas, arcs = measure_disc_shares(shape, shape.all_points[::_STEP])
     shares = np.concatenate([areas, arcs], axis=1)
@@ -46,12 +49,14 @@ def measure_curvature(shape: Shape) -> Singles:
 def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
     """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
 
-    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each circle's length, inside the leaf.
+    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each
+    circle's length, inside the leaf.
 
-    The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the nearest pixel, on the circles
-    and on a ring halfway between each two. The area inside grows with the radius ρ by 2πρ times the share of the
-    circle; Simpson's rule over ρ integrates the discs. So all discs of a point share their samples, and the work
-    doesn't grow with the radius.
+    The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the
+    nearest pixel, on the circles and on a ring halfway between each two. The area
+    inside grows with the radius ρ by 2πρ times the share of the circle; Simpson's rule
+    over ρ integrates the discs. So all discs of a point share their samples, and the
+    work doesn't grow with the radius.
     """
     circles = np.asarray(SCALES) * shape.side
     steps = np.diff(circles, prepend=0.0)
@@ -62,7 +67,8 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
     angles = turns * (2 * np.pi / _ANGLES)
     rows = (rings[:, None] * np.sin(angles)).ravel().astype(np.float32)
     cols = (rings[:, None] * np.cos(angles)).ravel().astype(np.float32)
-    # A soft edge at the nearest pixel is as accurate as a hard one interpolated, and several times faster.
+    # A soft edge at the nearest pixel is as accurate as a hard one interpolated, and
+    # several times faster.
     soft = cv2.blur(shape.grey, (3, 3))
     totals = []
     for start in range(0, len(centres), _BATCH_SIZE):

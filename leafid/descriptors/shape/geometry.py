@@ -99,8 +99,8 @@ def _measure_inner_radius(shape: Shape) -> float:
     inside = np.pad(shape.quarter >= 128, 1).view(np.uint8)
     distance = cv2.distanceTransform(inside, cv2.DIST_L2, 5)
     _, farthest, _, (col, row) = cv2.minMaxLoc(distance)
-    # A pixel's distance to the next background pixel is up to a pixel too large. The outline is more accurate, but
-    # knows no holes.
+    # A pixel's distance to the next background pixel is up to a pixel too large. The
+    # outline is more accurate, but knows no holes.
     offsets = shape.all_points - (4 * np.array([row, col]) - 2.5)
     return min(4 * farthest, float(np.sqrt((offsets * offsets).sum(axis=1).min())))
 
@@ -117,7 +117,8 @@ def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, flo
     """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
     mu = moments
     spread = np.array([[mu["mu02"], mu["mu11"]], [mu["mu11"], mu["mu20"]]]) / mu["m00"]
-    # A pixel itself has an extent (variance 1/12), which gives a one-pixel line a width.
+    # A pixel itself has an extent (variance 1/12), which gives a one-pixel line a
+    # width.
     variances, axes = np.linalg.eigh(spread + np.eye(2) / 12)
     row, col = axes[:, 1]
     third = np.array([mu["mu03"], mu["mu12"], mu["mu21"], mu["mu30"]])

@@ -55,13 +55,15 @@ LOBES_NAMES = (
 def measure_teeth(shape: Shape) -> Singles:
     """Measure teeth: the largest component's outline minus itself smoothed at several scales.
 
-    For each smoothing, of the signed distance outward from the smoothed outline: its root mean square (log, in √area),
-    skewness (positive: teeth stand out, negative: notches cut in) and kurtosis; number of teeth (log), their mean
-    height (log), the spread of heights and of spacings (relative to their means; small means regular), how much they
-    lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles of its local root mean square over the
-    outline, relative to the whole. Then log power in bands of waves around the outline, and the spectrum's log
-    centroid, flatness and highest share: float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,). The measures are
-    leafid's own.
+    For each smoothing, of the signed distance outward from the smoothed outline: its
+    root mean square (log, in √area), skewness (positive: teeth stand out, negative:
+    notches cut in) and kurtosis; number of teeth (log), their mean height (log), the
+    spread of heights and of spacings (relative to their means; small means regular),
+    how much they lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles
+    of its local root mean square over the outline, relative to the whole. Then log
+    power in bands of waves around the outline, and the spectrum's log centroid,
+    flatness and highest share: float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,).
+    The measures are leafid's own.
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
@@ -72,11 +74,12 @@ def measure_teeth(shape: Shape) -> Singles:
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
     """Compute the signed distance of each contour point from the smoothed contour, positive outward, in its unit.
 
-    The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the standard deviations of the
-    smoothings, as shares of its length. Returns float32 (len(sigmas), n).
+    The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the
+    standard deviations of the smoothings, as shares of its length. Returns float32
+    (len(sigmas), n).
     """
-    # Complex numbers row + i·col smooth, turn and project both coordinates at once; single precision keeps a
-    # thousandth of a pixel.
+    # Complex numbers row + i·col smooth, turn and project both coordinates at once;
+    # single precision keeps a thousandth of a pixel.
     points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
     smooth = np.fft.ifft(
@@ -84,16 +87,18 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
     )
     tangent = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
     across = (points - smooth) * tangent.conj()
-    # Counter-clockwise with rows pointing down: the outside is on the right, (row, col) = (col', −row').
+    # Counter-clockwise with rows pointing down: the outside is on the right, (row, col)
+    # = (col', −row').
     return -across.imag / np.maximum(measure_lengths(tangent), np.float32(1e-9))
 
 
 def measure_lobes(shape: Shape) -> Singles:
     """Measure lobes: the sinuses between the largest component's outline and its convex hull.
 
-    Depths and mouth widths of the deepest sinuses, deepest first (square roots, in √area); numbers of sinuses deeper
-    than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The
-    measures are leafid's own.
+    Depths and mouth widths of the deepest sinuses, deepest first (square roots, in
+    √area); numbers of sinuses deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 +
+    n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The measures are
+    leafid's own.
     """
     depths, mouths, _, on_hull = measure_sinuses(shape.contour, shape.hull)
     depths, mouths = depths / shape.side, mouths / shape.side
@@ -114,7 +119,8 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
     unit = signals / rms[:, None]
     squares = unit * unit
     slope = np.roll(unit, -1, axis=1) - unit
-    # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
+    # Teeth point to the tip, so they lean the other way on the other half of the
+    # outline: lean is measured locally.
     cubes = _average_blocks(slope * slope * slope)
     steepness = np.abs(smooth_closed(cubes, (0.125,) * len(SMOOTHINGS))).mean(axis=1)
     usual = (np.vecdot(slope, slope) / count) ** 1.5
@@ -122,7 +128,8 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
     local = smooth_closed(_average_blocks(squares), windows)
     local = np.sort(np.sqrt(np.maximum(local, 0)))
     low = _BLOCKS // 10
-    # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
+    # A tooth is a local maximum on the outer side; one much lower than usual doesn't
+    # count.
     is_rising = slope > 0
     is_peak = np.roll(is_rising, 1, axis=1) & ~is_rising & (unit > 0.5)
     columns = [
@@ -169,7 +176,8 @@ def _make_gains(
 ) -> Singles:
     """Compute the frequency responses of Gaussian smoothings of a closed signal of `count` points, real or complex.
 
-    Standard deviations are shares of the contour's length; shape (len(sigmas), n) as `rfft` or `fft` orders waves.
+    Standard deviations are shares of the contour's length; shape (len(sigmas), n) as
+    `rfft` or `fft` orders waves.
     """
     waves = (
         np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
