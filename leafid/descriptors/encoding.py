@@ -15,7 +15,9 @@ from leafid.errors import LeafidError
 _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first
 # mean is chosen, and what is added to variances.
-_N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
+_N_ITERATIONS = 20
+_SEEDED_PER_MODE = 100
+_MIN_VARIANCE = np.float32(1e-4)
 # Smallest logarithm of a posterior, relative to the largest one: smaller ones would
 # become subnormal numbers, with which many processors take ten times as long.
 _MIN_LOGARITHM = np.float32(-40)
@@ -95,12 +97,9 @@ class Encoder(ABC):
         rows -= self._shift
         if not self.position_weight:
             return rows
-        standard = (
-            _list_positions(features) - self.position_mean_
-        ) / self.position_scale_
-        return np.concatenate(
-            [rows, np.float32(self.position_weight) * standard], axis=1
-        )
+        offsets = _list_positions(features) - self.position_mean_
+        standard = offsets / self.position_scale_
+        return np.hstack([rows, np.float32(self.position_weight) * standard])
 
     def transform(self, features: LocalFeatures) -> Singles:
         """Encode the local features of one picture; float32 (n_features,), all zero without features."""
@@ -115,15 +114,8 @@ class Encoder(ABC):
 
     def get_state(self) -> dict[str, Singles]:
         """Return the learned arrays."""
-        names = (
-            *self.tables,
-            "mean",
-            "components",
-            "scale",
-            "position_mean",
-            "position_scale",
-        )
-        return {name: getattr(self, f"{name}_") for name in names}
+        names = ["mean", "components", "scale", "position_mean", "position_scale"]
+        return {name: getattr(self, f"{name}_") for name in (*self.tables, *names)}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
         """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
@@ -180,9 +172,8 @@ class FisherEncoder(Encoder):
         from sklearn.cluster import kmeans_plusplus
 
         random = np.random.RandomState(self.seed)
-        sample = rows[
-            np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])
-        ]
+        order = random.permutation(len(rows))
+        sample = rows[np.sort(order[: _SEEDED_PER_MODE * self.n_modes])]
         self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
         self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
         self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
@@ -193,35 +184,26 @@ class FisherEncoder(Encoder):
             s_0, s_1, s_2 = self._sum_moments(rows)
             counts = s_0 + np.float32(1e-6)
             self.means_ = s_1 / counts
-            self.variances_ = (
-                np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
-            )
+            variances = s_2 / counts - self.means_**2
+            self.variances_ = np.maximum(variances, 0) + _MIN_VARIANCE
             self.weights_ = (counts / counts.sum()).ravel()
 
     def _prepare_tables(self) -> None:
         """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
         self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
-        spread = (
-            np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
-        ).sum(axis=1, keepdims=True)
-        constant = np.log(self.weights_)[:, None] - 0.5 * spread
-        self._coefficients = np.concatenate(
-            [self.means_ * precisions, -0.5 * precisions, constant], axis=1
+        spread = np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
+        constant = np.log(self.weights_) - 0.5 * spread.sum(axis=1)
+        self._coefficients = np.column_stack(
+            [self.means_ * precisions, -0.5 * precisions, constant]
         )
 
     def _encode(self, rows: Singles) -> Singles:
         s_0, s_1, s_2 = self._sum_moments(rows)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
-        d_sigma = (
-            scale
-            / np.sqrt(2)
-            * (
-                (s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_
-                - s_0
-            )
-        )
+        squares = s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0
+        d_sigma = scale / np.sqrt(2) * (squares / self.variances_ - s_0)
         vector = np.concatenate([d_mu.ravel(), d_sigma.ravel()])
         vector = np.sign(vector) * np.sqrt(np.abs(vector))
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
@@ -233,16 +215,14 @@ class FisherEncoder(Encoder):
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            extended = np.concatenate(
-                [batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1
-            )
+            ones = np.ones((len(batch), 1), np.float32)
+            extended = np.hstack([batch, batch * batch, ones])
             # A row for each mode: maxima and sums over the modes run along the
             # features, many at a time.
             posteriors = self._coefficients @ extended.T
             posteriors -= posteriors.max(axis=0)
-            np.exp(
-                np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors
-            )
+            np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors)
+            np.exp(posteriors, out=posteriors)
             posteriors /= posteriors.sum(axis=0)
             moments += posteriors @ extended
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
