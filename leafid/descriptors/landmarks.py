@@ -186,19 +186,19 @@ def _find_base(contour: Points, foot: Points, tip: Points) -> Points:
     """Find the end of the sinus that the petiole lies in, or else the petiole's end.
 
     Followed from the petiole on both sides, the margin of a cordate base first rises to
-    the end of the sinus, and then falls to the end of a lobe. One of the lobes may
-    touch the petiole: the higher one of both ends counts.
+    the end of the sinus, and then falls to the end of a lobe. Both ends count by their
+    heights: one of the lobes may touch the petiole.
     """
     length = float(np.hypot(*(tip - foot)))
     offsets = (contour - foot) @ _make_axes(foot, tip).T / length
     start = int(np.argmin(np.hypot(*offsets.T)))
     forward = np.roll(np.arange(len(contour)), -start)
-    base, height = foot, 0.0
+    ends, heights = [], []
     for side in (forward, forward[::-1]):
         along, across = offsets[side].T
         is_falling = np.maximum.accumulate(along) - along > _SINUS
         end = int(np.argmax(along[: int(np.argmax(is_falling)) + 1]))
-        is_near = along[end] < _SINUS_DEPTH and abs(across[end]) < _SINUS_REACH
-        if is_near and along[end] > height:
-            base, height = contour[side[end]], along[end]
-    return base
+        if 0 < along[end] < _SINUS_DEPTH and abs(across[end]) < _SINUS_REACH:
+            ends.append(contour[side[end]])
+            heights.append(along[end])
+    return np.average(ends, axis=0, weights=heights) if ends else foot
