@@ -23,6 +23,10 @@ _PLAIN = 0.5
 _SINUS = 0.015
 _SINUS_DEPTH = 0.4
 _SINUS_REACH = 0.12
+# Distance of the petiole from the largest part of a blade that it doesn't belong to.
+_APART = 0.2
+# Distance from the midrib of an outline that leaves the rachis, in lengths of the blade.
+_RACHIS_REACH = 0.04
 # Smallest distance from base to tip, in pixels.
 _MIN_LENGTH = 8
 # Empty pixels around a traced blade.
@@ -118,7 +122,8 @@ def find_landmarks(
             tip = _find_tip(contour, foot, symmetry)
         is_petiole = is_compound or not _is_spine(foot, symmetry, axis)
         if is_petiole and np.hypot(*(tip - foot)) >= _MIN_LENGTH:
-            ends = np.array([tip, _find_base(contour, foot, tip)])
+            base = _find_base(contour, foot, tip, is_compound=is_compound)
+            ends = np.array([tip, base])
     if ends is None:
         return Landmarks(contour, corners, axis.base, axis.tip, None, axis.confidence)
     tip, base = ends
@@ -145,7 +150,7 @@ def _find_tip(contour: Points, foot: Points, symmetry: Symmetry) -> Points:
 
     The farthest point may be the corner of a fan or of a heart, whose tip is the notch
     between both corners. Of the two, the tip is the farther one, each distance times
-    the squared overlap with the mirror image about its direction.
+    the overlap with the mirror image about its direction.
     """
     centroid = symmetry.centroid
     farthest = _find_farthest(contour, foot, centroid, _TIP_BEARING)
@@ -164,7 +169,7 @@ def _find_tip(contour: Points, foot: Points, symmetry: Symmetry) -> Points:
 
 
 def _score_tip(offset: Points, symmetry: Symmetry) -> float:
-    return float(np.hypot(*offset)) * symmetry.measure_overlap(offset) ** 2
+    return float(np.hypot(*offset)) * symmetry.measure_overlap(offset)
 
 
 def _find_farthest(
@@ -182,22 +187,33 @@ def _make_axes(base: Points, tip: Points) -> Points:
     return np.array([[row, col], [col, -row]])
 
 
-def _find_base(contour: Points, foot: Points, tip: Points) -> Points:
+def _find_base(
+    contour: Points, foot: Points, tip: Points, *, is_compound: bool
+) -> Points:
     """Find the end of the sinus that the petiole lies in, or else the petiole's end.
 
     Followed from the petiole on both sides, the margin of a cordate base first rises to
     the end of the sinus, and then falls to the end of a lobe. Both ends count by their
-    heights: one of the lobes may touch the petiole.
+    heights: one of the lobes may touch the petiole. The rachis of a compound leaf ends
+    such a sinus where the outline turns aside, to the first leaflet.
     """
+    distances = np.hypot(*(contour - foot).T)
+    start = int(np.argmin(distances))
     length = float(np.hypot(*(tip - foot)))
+    # Leaflets may lie apart.
+    if distances[start] > _APART * length:
+        return foot
+    # Of a petiole that ends in a bud, the foot is its middle.
+    foot = contour[start]
     offsets = (contour - foot) @ _make_axes(foot, tip).T / length
-    start = int(np.argmin(np.hypot(*offsets.T)))
     forward = np.roll(np.arange(len(contour)), -start)
     ends, heights = [], []
     for side in (forward, forward[::-1]):
         along, across = offsets[side].T
-        is_falling = np.maximum.accumulate(along) - along > _SINUS
-        end = int(np.argmax(along[: int(np.argmax(is_falling)) + 1]))
+        is_beyond = np.maximum.accumulate(along) - along > _SINUS
+        if is_compound:
+            is_beyond |= np.abs(across) > _RACHIS_REACH
+        end = int(np.argmax(along[: int(np.argmax(is_beyond)) + 1]))
         if 0 < along[end] < _SINUS_DEPTH and abs(across[end]) < _SINUS_REACH:
             ends.append(contour[side[end]])
             heights.append(along[end])
