@@ -89,7 +89,7 @@ def _show_examples() -> Iterator[str]:
 
 
 def _list_measures() -> Iterator[str]:
-    yield "| measure | unit | what it is | source |\n|---|---|---|---|\n"
+    yield "| measure | unit | what it is | source | depends on |\n|---|---|---|---|---|\n"
     for name, row in list_measures().items():
         yield f"| `{name}` | {' | '.join(row.values())} |\n"
 

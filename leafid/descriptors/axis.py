@@ -1,21 +1,31 @@
-"""Finds the axis of a blade of which no petiole shows the base: that of symmetry, else the longest diameter."""
+"""Finds the axis of a blade of which no petiole shows the base.
+
+It is the axis of symmetry, or else the longest diameter.
+"""
 
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points
+from leafid.descriptors.arrays import Floats, Points
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
-_ANGLES, _RADII = 1024, 64
-_BLUR = 2.0  # standard deviation that the overlap is smoothed by, in degrees of arc
-_MIN_OVERLAP = 0.8  # with its mirror image, of a blade that has an axis of symmetry
-_WIDEST = 2.0  # width of a blade in lengths
-_RIVAL_ANGLE = np.radians(30)  # smallest angle between an axis and another one
-_SLIM = 0.02  # overlap that a blade e times as long as wide along an axis counts for
-_CLEAR = 0.03  # lead over all others that makes an axis sure
+# Samples of the polar picture: angles of the full circle, and radii.
+_ANGLES = 1024
+_RADII = 64
+# Standard deviation that the overlap is smoothed by, in degrees of arc.
+_BLUR = 2.0
+# Overlap with its mirror image of a blade that has an axis of symmetry.
+_MIN_OVERLAP = 0.8
+# Greatest width of a blade, in its lengths.
+_WIDEST = 2.0
+# Smallest angle between an axis and another one.
+_RIVAL_ANGLE = np.radians(30)
+# Overlap that a blade e times as long as wide along an axis counts for.
+_SLIM = 0.02
+# Lead over all others that makes an axis sure.
+_CLEAR = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,50 +34,54 @@ class Symmetry:
 
     #: Row and column.
     centroid: Points
-    #: Share of the blade that its mirror image covers, by the angle of the line: (`_ANGLES`,), from the direction of
-    #: columns through that of rows to 180°.
-    overlap: NDArray[np.float64]
+    #: Share of the blade that its mirror image covers, by the angle of the line:
+    #: (`_ANGLES`,), from the direction of columns through that of rows to 180°.
+    overlap: Floats
 
     def measure_overlap(self, direction: Points) -> float:
-        """Measure the overlap with the mirror image about a line in a direction, row and column."""
+        """Measure the overlap with the mirror image about a line in a direction."""
         share = float(np.arctan2(*direction)) / np.pi
         return float(self.overlap[round(share * _ANGLES) % _ANGLES])
 
-    def find_axes(self) -> tuple[Points, NDArray[np.float64]]:
-        """Find the lines about which the blade is most symmetric: unit vectors (n, 2) and overlaps (n,)."""
-        before, after = np.roll(self.overlap, 1), np.roll(self.overlap, -1)
+    def find_axes(self) -> tuple[Points, Floats]:
+        """Find the lines about which the blade is most symmetric.
+
+        Returns
+        -------
+        axes : (n, 2)
+            Unit vectors, row and column.
+        overlaps : (n,)
+        """
+        before = np.roll(self.overlap, 1)
+        after = np.roll(self.overlap, -1)
         peaks = np.flatnonzero((self.overlap >= before) & (self.overlap > after))
-        # The vertex of the parabola through three values.
-        rise, fall = (
-            before[peaks] - self.overlap[peaks],
-            after[peaks] - self.overlap[peaks],
-        )
-        angles = (peaks + 0.5 * (rise - fall) / (rise + fall)) * np.pi / _ANGLES
+        angles = peaks * np.pi / _ANGLES
         return np.stack([np.sin(angles), np.cos(angles)], axis=1), self.overlap[peaks]
 
 
 def measure_symmetry(blade: Mask) -> Symmetry:
-    """Measure how symmetric a blade, which is not empty, is about all lines through its centroid.
+    """Measure how symmetric a blade, which is not empty, is about its diameters.
 
-    In polar coordinates a mirror image is the blade with its angles in reverse, so that a convolution gives the overlap
-    at all angles. The method is leafid's own.
+    In polar coordinates a mirror image is the blade with its angles in reverse, so that
+    a convolution gives the overlap at all angles. The method is leafid's own.
     """
     row0, row1, col0, col1 = find_bounding_box(blade)
     crop = blade[row0:row1, col0:col1].view(np.uint8)
-    # Without its holes.
-    curves, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    crop = cv2.drawContours(np.zeros_like(crop), curves, -1, 255, cv2.FILLED)
     moments = cv2.moments(crop, binaryImage=True)
-    centre = moments["m10"] / moments["m00"], moments["m01"] / moments["m00"]
-    reach = float(np.hypot(*crop.shape))
-    flags = cv2.INTER_LINEAR | cv2.WARP_FILL_OUTLIERS
-    polar = cv2.warpPolar(crop, (_RADII, _ANGLES), centre, reach, flags)
+    col, row = moments["m10"] / moments["m00"], moments["m01"] / moments["m00"]
+    polar = cv2.warpPolar(
+        crop * np.uint8(255),
+        (_RADII, _ANGLES),
+        (col, row),
+        float(np.hypot(*crop.shape)),
+        cv2.INTER_LINEAR | cv2.WARP_FILL_OUTLIERS,
+    )
     # The area of a pixel of a ring grows with its radius.
     rings = polar / 255 * np.sqrt(np.arange(_RADII) + 0.5)
     blur = np.pi * _BLUR * np.fft.rfftfreq(_ANGLES, 360 / _ANGLES)
     spectrum = (np.fft.rfft(rings, axis=0) ** 2).sum(axis=1) * np.exp(-2 * blur**2)
     overlap = np.fft.irfft(spectrum, _ANGLES) / max(float((rings**2).sum()), 1e-9)
-    return Symmetry(np.array([row0 + centre[1], col0 + centre[0]]), overlap)
+    return Symmetry(np.array([row0 + row, col0 + col]), overlap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,23 +95,24 @@ class Axis:
 
 
 def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
-    """Find the axis of a blade, given the corners of its convex hull, rows and columns, (n, 2).
+    """Find the axis of a blade.
 
-    Of several axes of symmetry it is the longest, unless a shorter one is clearly better. A blade is at most twice as
-    wide as long: a bent one, too, is symmetric about the line across.
+    Of several axes of symmetry it is the longest, unless a shorter one is clearly
+    better. A blade is at most twice as wide as long: a bent one, too, is symmetric
+    about the line across.
+
+    Parameters
+    ----------
+    symmetry : Symmetry
+    corners : (n, 2)
+        Corners of the blade's convex hull, rows and columns.
     """
     axes, overlaps = symmetry.find_axes()
     lengths, widths = _measure_sides(corners, axes)
     is_axis = (overlaps >= _MIN_OVERLAP) & (_WIDEST * lengths >= widths)
     if not is_axis.any():
-        distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
-        ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
-        base, tip = corners[list(ends)]
-        length, width = _measure_sides(
-            corners, (tip - base) / max(distances.max(), 1e-9)
-        )
-        return Axis(base, tip, _limit(length / max(width, 1e-9) - 1))
-    slimness = np.log(lengths / np.maximum(widths, 1e-9))
+        return _find_longest_diameter(corners)
+    slimness = np.log(lengths / widths)
     scores = np.where(is_axis, overlaps + _SLIM * slimness, 0)
     index = int(np.argmax(scores))
     axis = axes[index]
@@ -105,16 +120,19 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
     lead = scores[index] - scores[is_rival].max(initial=_MIN_OVERLAP)
     along = (corners - symmetry.centroid) @ axis
     base, tip = symmetry.centroid + np.outer((along.min(), along.max()), axis)
-    return Axis(base, tip, _limit(lead / _CLEAR))
+    return Axis(base, tip, float(np.clip(lead / _CLEAR, 0, 1)))
+
+
+def _find_longest_diameter(corners: Points) -> Axis:
+    distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
+    ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
+    base, tip = corners[list(ends)]
+    length, width = _measure_sides(corners, (tip - base) / max(distances.max(), 1e-9))
+    return Axis(base, tip, float(np.clip(length / width - 1, 0, 1)))
 
 
 def _measure_sides(corners: Points, axes: Points) -> Points:
     """Measure the extents along and across unit vectors, (n, 2) or (2,)."""
     across = axes[..., ::-1] * (1, -1)
-    return np.stack(
-        [np.ptp(corners @ axes.T, axis=0), np.ptp(corners @ across.T, axis=0)]
-    )
-
-
-def _limit(confidence: float) -> float:
-    return float(np.clip(confidence, 0, 1))
+    sides = [np.ptp(corners @ axes.T, axis=0), np.ptp(corners @ across.T, axis=0)]
+    return np.maximum(sides, 1e-9)

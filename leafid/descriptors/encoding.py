@@ -6,16 +6,20 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from leafid.descriptors.arrays import Singles
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 
-# Features encoded at once: few enough to stay in the processor's cache from one step to the next.
+# Features encoded at once: few enough to stay in the processor's cache from one step to
+# the next.
 _BATCH_SIZE = 1024
-# Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
-# to variances.
-_N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
-# Smallest logarithm of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with
-# which many processors take ten times as long.
+# Iterations of expectation maximisation, features for each mode among which its first
+# mean is chosen, and what is added to variances.
+_N_ITERATIONS = 20
+_SEEDED_PER_MODE = 100
+_MIN_VARIANCE = np.float32(1e-4)
+# Smallest logarithm of a posterior, relative to the largest one: smaller ones would
+# become subnormal numbers, with which many processors take ten times as long.
 _MIN_LOGARITHM = np.float32(-40)
 
 
@@ -23,12 +27,15 @@ _MIN_LOGARITHM = np.float32(-40)
 class Encoder(ABC):
     """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
 
-    The tables have `n_modes` rows: Gaussians of a mixture, or visual words. `n_components` principal components of a
-    descriptor are kept, or as many as it has values. With a `position_weight` above 0, row, column and scale of a patch
-    are appended to these, as standard scores times the weight. The `seed` is that of the mixture, or of k-means.
+    The tables have `n_modes` rows: Gaussians of a mixture, or visual words.
+    `n_components` principal components of a descriptor are kept, or as many as it has
+    values. With a `position_weight` above 0, row, column and scale of a patch are
+    appended to these, as standard scores times the weight. The `seed` is that of the
+    mixture, or of k-means.
 
-    ``scale_`` is the standard deviation of the first component, by which the rows are divided: the covariance keeps its
-    shape, and regularisation and tolerance of the mixture mean the same for every kind of descriptor.
+    ``scale_`` is the standard deviation of the first component, by which the rows are
+    divided: the covariance keeps its shape, and regularisation and tolerance of the
+    mixture mean the same for every kind of descriptor.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
@@ -63,7 +70,8 @@ class Encoder(ABC):
         del descriptors
         order = np.argsort(values)[::-1][: self.n_components]
         axes = vectors[:, order]
-        # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
+        # The sign of an eigenvector is free: fix it, so that every machine learns the
+        # same codebook.
         axes = axes * np.sign(
             axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
         )
@@ -78,24 +86,22 @@ class Encoder(ABC):
         return self
 
     def _prepare_projection(self) -> None:
-        # The axes keep the memory order that they were learned in: in that of a file they would round differently.
+        # The axes keep the memory order that they were learned in: in that of a file
+        # they would round differently.
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes
 
-    def project(self, features: LocalFeatures) -> np.ndarray:
+    def project(self, features: LocalFeatures) -> Singles:
         """Return a float32 row for each local feature, of its components and its position."""
         rows = features.descriptors @ self._axes
         rows -= self._shift
         if not self.position_weight:
             return rows
-        standard = (
-            _list_positions(features) - self.position_mean_
-        ) / self.position_scale_
-        return np.concatenate(
-            [rows, np.float32(self.position_weight) * standard], axis=1
-        )
+        offsets = _list_positions(features) - self.position_mean_
+        standard = offsets / self.position_scale_
+        return np.hstack([rows, np.float32(self.position_weight) * standard])
 
-    def transform(self, features: LocalFeatures) -> np.ndarray:
+    def transform(self, features: LocalFeatures) -> Singles:
         """Encode the local features of one picture; float32 (n_features,), all zero without features."""
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)
@@ -106,17 +112,10 @@ class Encoder(ABC):
             )
         return vector
 
-    def get_state(self) -> dict[str, np.ndarray]:
+    def get_state(self) -> dict[str, Singles]:
         """Return the learned arrays."""
-        names = (
-            *self.tables,
-            "mean",
-            "components",
-            "scale",
-            "position_mean",
-            "position_scale",
-        )
-        return {name: getattr(self, f"{name}_") for name in names}
+        names = ["mean", "components", "scale", "position_mean", "position_scale"]
+        return {name: getattr(self, f"{name}_") for name in (*self.tables, *names)}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
         """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
@@ -129,7 +128,7 @@ class Encoder(ABC):
         shapes |= {"mean": (length,), "components": (length, n_components), "scale": ()}
         return shapes | {"position_mean": (3,), "position_scale": (3,)}
 
-    def set_state(self, state: dict[str, np.ndarray]) -> Self:
+    def set_state(self, state: dict[str, Singles]) -> Self:
         """Take arrays that `get_state` returned."""
         for name, array in state.items():
             setattr(self, f"{name}_", array)
@@ -142,15 +141,15 @@ class Encoder(ABC):
         """Compute from the tables what every picture needs, and `n_features`."""
 
     @abstractmethod
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         """Learn the tables from projected features, float32 (n, n_row_values)."""
 
     @abstractmethod
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         """Encode the projected features of one picture, at least one."""
 
 
-def _list_positions(features: LocalFeatures) -> np.ndarray:
+def _list_positions(features: LocalFeatures) -> Singles:
     """List row, column and scale of each feature, (n, 3)."""
     return np.column_stack([features.positions, features.scales])
 
@@ -162,79 +161,68 @@ class FisherEncoder(Encoder):
 
     References
     ----------
-    .. [1] J. Sánchez, F. Perronnin, T. Mensink, J. Verbeek, "Image classification with the Fisher vector: theory and
-       practice", IJCV 105(3), 2013, doi:10.1007/s11263-013-0636-x
+    .. [1] J. Sánchez, F. Perronnin, T. Mensink, J. Verbeek, "Image classification with
+       the Fisher vector: theory and practice", IJCV 105(3), 2013,
+       doi:10.1007/s11263-013-0636-x
     """
 
     tables = ("weights", "means", "variances")
 
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         from sklearn.cluster import kmeans_plusplus
 
         random = np.random.RandomState(self.seed)
-        sample = rows[
-            np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])
-        ]
+        order = random.permutation(len(rows))
+        sample = rows[np.sort(order[: _SEEDED_PER_MODE * self.n_modes])]
         self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
         self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
         self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
-        # Expectation maximisation; the mixture need not have quite converged to serve as a codebook.
+        # Expectation maximisation; the mixture need not have quite converged to serve
+        # as a codebook.
         for _ in range(_N_ITERATIONS):
             self._prepare_tables()
             s_0, s_1, s_2 = self._sum_moments(rows)
             counts = s_0 + np.float32(1e-6)
             self.means_ = s_1 / counts
-            self.variances_ = (
-                np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
-            )
+            variances = s_2 / counts - self.means_**2
+            self.variances_ = np.maximum(variances, 0) + _MIN_VARIANCE
             self.weights_ = (counts / counts.sum()).ravel()
 
     def _prepare_tables(self) -> None:
         """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
         self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
-        spread = (
-            np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
-        ).sum(axis=1, keepdims=True)
-        constant = np.log(self.weights_)[:, None] - 0.5 * spread
-        self._coefficients = np.concatenate(
-            [self.means_ * precisions, -0.5 * precisions, constant], axis=1
+        spread = np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
+        constant = np.log(self.weights_) - 0.5 * spread.sum(axis=1)
+        self._coefficients = np.column_stack(
+            [self.means_ * precisions, -0.5 * precisions, constant]
         )
 
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         s_0, s_1, s_2 = self._sum_moments(rows)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
-        d_sigma = (
-            scale
-            / np.sqrt(2)
-            * (
-                (s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_
-                - s_0
-            )
-        )
+        squares = s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0
+        d_sigma = scale / np.sqrt(2) * (squares / self.variances_ - s_0)
         vector = np.concatenate([d_mu.ravel(), d_sigma.ravel()])
         vector = np.sign(vector) * np.sqrt(np.abs(vector))
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
-    def _sum_moments(
-        self, rows: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _sum_moments(self, rows: Singles) -> tuple[Singles, Singles, Singles]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            extended = np.concatenate(
-                [batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1
-            )
-            # A row for each mode: maxima and sums over the modes run along the features, many at a time.
+            ones = np.ones((len(batch), 1), np.float32)
+            extended = np.hstack([batch, batch * batch, ones])
+            # A row for each mode: maxima and sums over the modes run along the
+            # features, many at a time.
             posteriors = self._coefficients @ extended.T
             posteriors -= posteriors.max(axis=0)
-            np.exp(
-                np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors
-            )
+            np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors)
+            np.exp(posteriors, out=posteriors)
             posteriors /= posteriors.sum(axis=0)
             moments += posteriors @ extended
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
@@ -248,13 +236,14 @@ class BagOfWordsEncoder(Encoder):
 
     References
     ----------
-    .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization with bags of keypoints",
-       ECCV workshop on statistical learning in computer vision, 2004
+    .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization
+       with bags of keypoints", ECCV workshop on statistical learning in computer
+       vision, 2004
     """
 
     tables = ("words",)
 
-    def _fit_tables(self, rows: np.ndarray) -> None:
+    def _fit_tables(self, rows: Singles) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
         means = MiniBatchKMeans(
@@ -266,7 +255,7 @@ class BagOfWordsEncoder(Encoder):
         self.n_features = len(self.words_)
         self._lengths = (self.words_**2).sum(axis=1)
 
-    def _encode(self, rows: np.ndarray) -> np.ndarray:
+    def _encode(self, rows: Singles) -> Singles:
         # The squared length of a row is the same for every word, and left out.
         distances = self._lengths - 2 * (rows @ self.words_.T)
         counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)

@@ -8,10 +8,9 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Plane, Singles
 from leafid.descriptors.encoding import ENCODERS, Encoder
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError, UsageError
@@ -35,18 +34,16 @@ def check_code_allowed(names: Iterable[str]) -> None:
 @cache
 def import_measure(
     name: str,
-) -> tuple[Callable[..., NDArray[np.float32]], tuple[str, ...]]:
+) -> tuple[Callable[..., Singles], tuple[str, ...]]:
     """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
 
-    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
-    returns finite numbers by their names, which are the same for all leaves. A `UsageError` says what fails.
+    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
+    and bool (H, W), not empty, and returns finite numbers by their names, which are the
+    same for all leaves. A `UsageError` says what fails.
     """
-    blade = cv2.ellipse(
-        np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED
-    ).view(bool)
-    image = np.where(
-        blade[:, :, None], np.array([40, 120, 60], np.uint8), np.uint8(255)
-    )
+    rows, cols = np.mgrid[-50:50, -30:30]
+    blade = (rows / 40) ** 2 + (cols / 20) ** 2 <= 1
+    image = np.where(blade[..., None], (40, 120, 60), 255).astype(np.uint8)
     try:
         function = _import(name)
         if not inspect.isfunction(function):
@@ -82,9 +79,8 @@ def find_encoder(name: str) -> type[Encoder]:
             raise TypeError("it is not a class that derives from Encoder")
         state = class_(4, 3).fit(features).get_state()
         encoder = class_(4, 3).set_state(state)
-        if (
-            shapes := {key: array.shape for key, array in state.items()}
-        ) != encoder.list_shapes(8):
+        shapes = {key: array.shape for key, array in state.items()}
+        if shapes != encoder.list_shapes(8):
             raise ValueError(f"tables of the shapes {shapes}")
         encoder.transform(features)
     except (Exception, SystemExit) as error:
@@ -97,9 +93,8 @@ def find_encoder(name: str) -> type[Encoder]:
 @cache
 def hash_module(name: str) -> str:
     """Hash the source of the module that ``package.module:name`` was imported from, as it was then."""
-    return hashlib.sha256(
-        inspect.getsource(import_module(name.partition(":")[0])).encode()
-    ).hexdigest()
+    source = inspect.getsource(import_module(name.partition(":")[0]))
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def _import(name: str) -> Any:
@@ -112,24 +107,22 @@ def _measure_by(
     name: str,
     function: Callable[..., Any],
     names: tuple[str, ...],
-    image: NDArray[np.uint8],
+    image: Plane,
     blade: Mask,
-) -> NDArray[np.float32]:
+) -> Singles:
     """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
     try:
-        measured = {
-            str(key): float(value) for key, value in function(image, blade).items()
-        }
+        items = function(image, blade).items()
+        measured = {str(key): float(value) for key, value in items}
     except Exception as error:
         raise LeafidError(
             f"descriptor family {name}: {type(error).__name__}: {error}"
         ) from error
     values = np.array(list(measured.values()), np.float32)
     if tuple(measured) != names or not names or not np.isfinite(values).all():
-        expected = (
-            f"expected finite numbers called {', '.join(map(str, names)) or 'somehow'}"
-        )
+        called = ", ".join(map(str, names)) or "somehow"
         raise LeafidError(
-            f"descriptor family {name}: {expected}, found {measured!s:.200}"
+            f"descriptor family {name}: expected finite numbers called {called}, "
+            f"found {measured!s:.200}"
         )
     return values

@@ -1,4 +1,7 @@
-"""Sizes and traits of leaves as they are tabulated: in pixels or millimetres, each with a confidence."""
+"""Sizes and traits of leaves as they are tabulated, each with a confidence.
+
+Lengths are in pixels, millimetres or centimetres.
+"""
 
 import csv
 from collections.abc import Mapping
@@ -9,23 +12,31 @@ from typing import Any
 
 import cv2
 import numpy as np
-from skimage.measure import regionprops
+from skimage.measure import perimeter as measure_perimeter
 
 from leafid.descriptors.landmarks import Landmarks
-from leafid.descriptors.measure_confidence import compose_confidence
 from leafid.descriptors.traits import measure_cut, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
 from leafid.segmentation.result import Segmentation
 
 _POWERS = {"length": 1, "length²": 2}
 _MM_PER_UNIT = {"mm": 1, "cm": 10}
+# Share of the confidence where the leaf may be several.
+_SEVERAL = 0.5
+# The sharpness (`leafid.segmentation.condition.Condition`) that shows fine teeth.
+_SHARP = 0.6
 
 
 @cache
 def list_measures() -> dict[str, dict[str, str]]:
-    """List all measures by name: ``unit``, ``what it is``, ``source``. A unit ``length`` is pixels or millimetres."""
+    """List all measures by name.
+
+    Each has ``unit``, ``what it is``, ``source``, and what its confidence ``depends
+    on`` besides the outline. A unit ``length`` is pixels or millimetres.
+    """
     text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
     return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
 
@@ -34,16 +45,19 @@ def list_measures() -> dict[str, dict[str, str]]:
 class LeafMeasures:
     """What was measured of one leaf."""
 
-    #: Values by the names that `list_measures` lists, lengths in pixels; None where they can't be told.
+    #: Values by the names that `list_measures` lists, lengths in pixels; None where
+    #: they can't be told.
     values: Mapping[str, float | None]
-    #: From 0 to 1, by the same names: that of the outline, less for what depends on more than that.
+    #: From 0 to 1, by the same names: the confidence of the outline, less for what
+    #: depends on more than that.
     confidence: Mapping[str, float]
     landmarks: Landmarks
     #: Number of leaves in the picture.
     n_leaves: int
     #: The blade without its holes, whose area is measured: (H, W) of the picture.
     surface: Mask
-    #: Whether it may be several leaves that touch: nothing is counted then, and the confidence is half of what it were.
+    #: Whether it may be several leaves that touch: nothing is counted then, and the
+    #: confidence is half of what it were.
     may_be_several: bool
 
     def doubt(self, p_leaf: float) -> "LeafMeasures":
@@ -54,98 +68,137 @@ class LeafMeasures:
     def to_record(
         self, mm_per_pixel: float | None = None, unit: str = "mm"
     ) -> dict[str, Any]:
-        """Return a row of a table, with lengths in ``mm`` or ``cm`` where the size of a pixel is known.
+        """Return a row of a table.
 
-        It has ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and columns and rows of base and tip.
+        Parameters
+        ----------
+        mm_per_pixel : float, optional
+            Size of a pixel; without it, lengths are in pixels.
+        unit : {"mm", "cm"}
+
+        Returns
+        -------
+        dict
+            ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and
+            columns and rows of base and tip.
         """
-        record: dict[str, Any] = {
-            "unit": unit if mm_per_pixel else "px",
-            "mm_per_pixel": mm_per_pixel,
-        }
-        size = mm_per_pixel / _MM_PER_UNIT[unit] if mm_per_pixel else 1.0
+        size, used = 1.0, "px"
+        if mm_per_pixel:
+            size, used = mm_per_pixel / _MM_PER_UNIT[unit], unit
+        record: dict[str, Any] = {"unit": used, "mm_per_pixel": mm_per_pixel}
         for name, row in list_measures().items():
-            value, power = self.values[name], _POWERS.get(row["unit"])
+            value, power = self.values[name], _POWERS.get(row["unit"], 0)
             record[name] = value * size**power if value and power else value
-        record |= {
-            f"{name}_confidence": confidence
-            for name, confidence in self.confidence.items()
-        }
+        for name, confidence in self.confidence.items():
+            record[f"{name}_confidence"] = confidence
         for name in ("base", "tip"):
-            place = (
-                (getattr(self.landmarks, name) + 0.5).tolist()
-                if self.landmarks.has_base
-                else (None, None)
-            )
-            record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
+            row, col = (getattr(self.landmarks, name) + 0.5).tolist()
+            is_told = self.landmarks.has_base
+            record[f"{name}_column"] = col if is_told else None
+            record[f"{name}_row"] = row if is_told else None
         return record
 
 
 def measure_leaves(
     image: Image, acquisition_type: AcquisitionType, *, each_leaf: bool = True
 ) -> list[LeafMeasures]:
-    """Measure every leaf of a picture of a sheet, the largest first, or the largest alone; empty without a leaf."""
+    """Measure every leaf of a picture of a sheet, the largest first.
+
+    With ``each_leaf=False`` only the largest; empty without a leaf.
+    """
     leaves = segment_leaves(image, acquisition_type)
-    return [
-        measure_leaf(leaf, find_holes(image, leaf))
-        for leaf in (leaves if each_leaf else leaves[:1])
-    ]
+    if not each_leaf:
+        leaves = leaves[:1]
+    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in leaves]
 
 
 def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
-    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure, or
-    can't be seen in the picture.
+    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which
+    leaves out what isn't sure, or can't be seen in the picture.
     """
-    row0, row1, col0, col1 = find_bounding_box(leaf.blade)
-    blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
-    contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    (region,) = regionprops(cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED))
-    perimeter = float(region.perimeter)
-    hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
-    surface = leaf.blade if holes is None else leaf.blade & ~holes
-    area = float(np.count_nonzero(surface))
     traits, landmarks = measure_reliable_traits(leaf)
     if landmarks is None:
         raise ValueError("leaf: expected a blade of pixels, found an empty mask")
-    length, width = landmarks.extent
-    tooth_depth = traits.get("tooth_depth")
-    values: dict[str, float | None] = {
+    row0, row1, col0, col1 = find_bounding_box(leaf.blade)
+    blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
+    contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    filled = cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED)
+    hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
+    surface = leaf.blade if holes is None else leaf.blade & ~holes
+    area, filled_area = float(np.count_nonzero(surface)), float(filled.sum())
+    perimeter = float(measure_perimeter(filled))
+    length, width = landmarks.extent.tolist()
+    measured = traits | {
         "area": area,
-        "hole_area": float(region.area) - area,
+        "hole_area": filled_area - area,
         "perimeter": perimeter,
         "length": length,
         "width": width,
         "petiole_length": landmarks.petiole,
         "cut": float(measure_cut(leaf.mask)),
         "aspect": length / width,
-        "circularity": min(
-            1.0, 4 * np.pi * float(region.area) / max(perimeter, 1.0) ** 2
-        ),
-        "solidity": float(region.area) / np.count_nonzero(hull),
-        "symmetry": _measure_symmetry(leaf.blade, landmarks)
-        if landmarks.has_base
-        else None,
-        "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
+        "circularity": min(1.0, 4 * np.pi * filled_area / max(perimeter, 1.0) ** 2),
+        "solidity": filled_area / float(hull.sum()),
     }
-    values |= {
-        name: int(traits[name]) if name in traits else None
-        for name in ("leaflets", "lobes", "teeth")
-    }
-    values = {name: values.get(name, traits.get(name)) for name in list_measures()}
-    confidence = compose_confidence(leaf, values, landmarks.confidence)
+    if landmarks.has_base:
+        measured["symmetry"] = _measure_symmetry(leaf.blade, landmarks)
+    if "tooth_depth" in traits:
+        measured["tooth_height"] = traits["tooth_depth"] / 100 * width
+    for name in traits.keys() & {"leaflets", "lobes", "teeth"}:
+        measured[name] = int(traits[name])
+    values = {name: measured.get(name) for name in list_measures()}
     return LeafMeasures(
-        values, confidence, landmarks, leaf.n_leaves, surface, leaf.may_be_several
+        values=values,
+        confidence=_compose_confidence(leaf, values, landmarks.confidence),
+        landmarks=landmarks,
+        n_leaves=leaf.n_leaves,
+        surface=surface,
+        may_be_several=leaf.may_be_several,
     )
 
 
 def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:
-    """Measure the share of a blade that is blade on the other side of the midrib as well."""
-    places = np.argwhere(blade)
+    """Measure the share of a blade that is blade on the other side of the midrib."""
     axis = (landmarks.tip - landmarks.base) / landmarks.length
-    offsets = places - landmarks.base
-    mirrored = np.rint(
-        landmarks.base + 2 * np.outer(offsets @ axis, axis) - offsets
-    ).astype(int)
-    is_inside = ((mirrored >= 0) & (mirrored < blade.shape)).all(axis=1)
-    return float(blade[tuple(mirrored[is_inside].T)].sum() / len(places))
+    # A mirror image about the midrib, in columns and rows.
+    mirror = 2 * np.outer(axis[::-1], axis[::-1]) - np.eye(2)
+    base = landmarks.base[::-1]
+    matrix = np.column_stack([mirror, base - mirror @ base])
+    plane = blade.view(np.uint8)
+    size = plane.shape[::-1]
+    mirrored = cv2.warpAffine(plane, matrix, size, flags=cv2.INTER_NEAREST)
+    return float(np.count_nonzero(mirrored & plane) / np.count_nonzero(plane))
+
+
+def _compose_confidence(
+    leaf: Segmentation, values: Mapping[str, float | None], direction: float
+) -> dict[str, float]:
+    """Compose the confidence of each measure, from 0 to 1.
+
+    It is the confidence of the outline, times that of what else the measure depends on
+    (in ``measures.csv``). `direction` is the confidence of the direction of the midrib.
+    A value that is None has the confidence 0.
+    """
+    sharpness = 1.0
+    if leaf.picture is not None:
+        sharpness = min(measure_condition(leaf.picture, leaf).sharpness / _SHARP, 1.0)
+    factors = {
+        # Of what the border of the picture cuts, there is at least as much.
+        "completeness": max(
+            1 - measure_cut(leaf.blade) / (values["width"] or 1.0), 0.0
+        ),
+        "petiole": float(not measure_cut(leaf.petiole)),
+        "direction": direction,
+        # The longest extent is nearly the same in directions that are near each other.
+        "extent": float(np.sqrt(direction)),
+        "sharpness": sharpness,
+    }
+    outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)
+    confidence = dict.fromkeys(values, 0.0)
+    for name, row in list_measures().items():
+        if values[name] is not None:
+            parts = [factors[part] for part in row["depends on"].split()]
+            confidence[name] = outline * float(np.prod(parts))
+    return confidence

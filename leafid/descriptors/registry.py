@@ -1,14 +1,12 @@
-"""All descriptors by name: families of measures of a leaf, and local descriptors of the patches of a picture."""
+"""All descriptors by name: families of measures of a leaf, and local descriptors."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Plane, Singles
 from leafid.descriptors.imported import hash_module, import_measure, is_code
 from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
@@ -27,66 +25,69 @@ from leafid.descriptors.shape import (
     moments,
     triangle,
 )
-from leafid.descriptors.shape.contour import normalise_shape
+from leafid.descriptors.shape.contour import Shape, normalise_shape
 from leafid.descriptors.surface import texture
 from leafid.errors import LeafidError, UsageError
-from leafid.segmentation.result import Mask, Segmentation
-
-#: What families are measured on: each makes the arguments of their functions from the box of a leaf, which is given as
-#: picture, picture in grey, mask and blade.
-SOURCES: Mapping[
-    str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]
-] = {
-    "blade": lambda image, grey, mask, blade: (normalise_shape(blade),),
-    "whole": lambda image, grey, mask, blade: (normalise_shape(mask),),
-    "inside": lambda image, grey, mask, blade: (
-        texture.TexturedLeaf(grey, blade, *texture.INTERIOR),
-    ),
-    "edge": lambda image, grey, mask, blade: (
-        texture.TexturedLeaf(grey, blade, *texture.EDGE),
-    ),
-    "pixels": lambda image, grey, mask, blade: (image, blade),
-}
+from leafid.segmentation.pixels import Mask
+from leafid.segmentation.result import Segmentation
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """One vector of numbers that every leaf has."""
 
-    source: str  # key in `SOURCES` of what it is measured on; families of one source share its computation
-    name: str  # recipes and the command line use this name
+    #: Name in recipes and on the command line.
+    name: str
     summary: str
-    measure: Callable[
-        ..., NDArray[np.float32]
-    ]  # takes what the source makes; returns float32 (n_values,)
-    value_names: tuple[
-        str, ...
-    ]  # names of the values, in order, without the family's name
-    version: str = ""  # of code that is not leafid's: the hash of its module
+    #: Takes the normalised shape of a blade, or the box of a leaf as image and blade;
+    #: returns float32 (n_values,).
+    measure: Callable[..., Singles]
+    #: Names of the values, in order, without the family's name.
+    value_names: tuple[str, ...]
+    reads: Literal["shape", "pixels"] = "shape"
+    #: The hash of its module, for code that is not leafid's.
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalDescriptor:
     """A kind of local features, of `length` values each.
 
-    `reads` is a view of the picture, in grey or the two colour channels of Lab. ``compute(pyramid, region, grid)``
-    extracts the features of the view's pyramid. The region is the leaf's part of the view, or None for all of it.
+    `reads` is a view of the picture, in grey or the two colour channels of Lab.
+    ``compute(pyramid, region, grid)`` extracts the features of the view's pyramid. The
+    region is the leaf's part of the view, or None for all of it.
     """
 
     length: int
     reads: Literal["grey", "chroma"]
-    compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
+    compute: Callable[[Pyramid, Mask | None, Grid], LocalFeatures]
     summary: str  # tells a user what it looks at
 
 
 def measure_families(
-    image: NDArray[np.uint8],
+    image: Plane,
     segmentation: Segmentation,
     families: str | Iterable[str] | None = None,
-) -> dict[str, NDArray[np.float32]]:
-    """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
+) -> dict[str, Singles]:
+    """Measure families of one leaf, by default all.
 
-    `get_column_names` names the values. An unknown family raises a `UsageError`, an empty segmentation a `LeafidError`.
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    segmentation : Segmentation
+    families : str or iterable of str, optional
+
+    Returns
+    -------
+    dict of str to float32 (n_values,)
+        By the names of the families; `get_column_names` names the values.
+
+    Raises
+    ------
+    UsageError
+        For an unknown family.
+    LeafidError
+        For an empty segmentation.
     """
     selected = find_families(families)
     if not segmentation.blade.any():
@@ -95,16 +96,20 @@ def measure_families(
         )
     row0, row1, col0, col1 = segmentation.box
     box = np.s_[row0:row1, col0:col1]
-    grey = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY)
-    crops = image[box], grey, segmentation.mask[box], segmentation.blade[box]
-    sources = {
-        name: SOURCES[name](*crops) for name in {family.source for family in selected}
-    }
-    return {family.name: family.measure(*sources[family.source]) for family in selected}
+    pixels = image[box], segmentation.blade[box]
+    vectors: dict[str, Singles] = {}
+    shape: Shape | None = None
+    for family in selected:
+        if family.reads == "pixels":
+            vectors[family.name] = family.measure(*pixels)
+        else:
+            shape = shape or normalise_shape(pixels[1])
+            vectors[family.name] = family.measure(shape)
+    return vectors
 
 
 def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
-    """Name the columns of a table of these families, by default all: ``geometry.log_aspect_box``."""
+    """Name the columns of a table of families, by default all: ``geometry.solidity``."""
     return [
         f"{family.name}.{name}"
         for family in find_families(families)
@@ -115,8 +120,8 @@ def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
 def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     """Find a family, or several, by name; by default all of leafid's.
 
-    One named ``package.module:function`` is imported. A `UsageError` is raised when that fails, there is no name, a
-    family is unknown, or one is named twice.
+    One named ``package.module:function`` is imported. A `UsageError` is raised when
+    that fails, there is no name, a family is unknown, or one is named twice.
     """
     if names is None:
         return list(FAMILIES.values())
@@ -135,85 +140,66 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
         raise UsageError(
             f"expected each descriptor family once, found {', '.join(names)}"
         )
-    return [
-        FAMILIES.get(name)
-        or Family(
-            "pixels", name, "not leafid's", *import_measure(name), hash_module(name)
-        )
-        for name in names
-    ]
+    return [FAMILIES.get(name) or _import_family(name) for name in names]
 
 
-_blade, _whole, _inside, _edge = (
-    partial(Family, source) for source in ("blade", "whole", "inside", "edge")
-)
+def _import_family(name: str) -> Family:
+    measure, value_names = import_measure(name)
+    version = hash_module(name)
+    return Family(name, "not leafid's", measure, value_names, "pixels", version)
+
+
 _FAMILIES = (
-    _blade(
+    Family(
         "geometry",
         "proportions and profiles of the blade",
         geometry.measure_geometry,
         geometry.GEOMETRY_NAMES,
     ),
-    _whole(
-        "geometry_whole",
-        "the same with the petiole",
-        geometry.measure_geometry,
-        geometry.GEOMETRY_NAMES,
-    ),
-    _blade(
+    Family(
         "hu",
         "Hu's moment invariants",
         moments.measure_hu_moments,
         moments.HU_MOMENTS_NAMES,
     ),
-    _blade(
+    Family(
         "arch",
         "arch heights and chords over span",
         triangle.measure_arches,
         triangle.ARCHES_NAMES,
     ),
-    _blade(
+    Family(
         "triangle",
         "triangles along the outline, over span",
         triangle.measure_triangles,
         triangle.TRIANGLES_NAMES,
     ),
-    _blade(
+    Family(
         "curvature",
         "curvature over scale",
         curvature.measure_curvature,
         curvature.CURVATURE_NAMES,
     ),
-    _whole(
-        "curvature_whole",
-        "the same with the petiole",
-        curvature.measure_curvature,
-        curvature.CURVATURE_NAMES,
-    ),
-    _blade(
+    Family(
         "teeth",
         "teeth of the margin over scale",
         margin.measure_teeth,
         margin.TEETH_NAMES,
     ),
-    _blade("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
-    _inside(
+    Family("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
+    Family(
         "interior",
         "texture of the inside (LBP-HF)",
         texture.measure_interior,
         texture.INTERIOR_NAMES,
+        "pixels",
     ),
-    _edge(
-        "border",
-        "texture along the edge (LBP-HF)",
-        texture.measure_border,
-        texture.BORDER_NAMES,
-    ),
-    _edge(
+    Family(
         "outline",
         "texture of the edge's silhouette (LBP-HF)",
         texture.measure_outline,
         texture.OUTLINE_NAMES,
+        "pixels",
     ),
 )
 #: Every family, by name.

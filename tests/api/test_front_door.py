@@ -307,7 +307,7 @@ def test_segment_recognises_the_type(test_pictures):
 def test_a_mask_from_elsewhere_is_measured(test_pictures):
     picture = next(p for p in test_pictures.pictures if p.type == "scan")
     leaf = leafid.segment(picture)
-    values = leafid.measure(picture, leaf, ["geometry", "geometry_whole", "teeth"])
+    values = leafid.measure(picture, leaf, ["geometry", "teeth"])
     for mask in (
         leaf.mask,
         leaf.mask.astype(int),
@@ -317,10 +317,7 @@ def test_a_mask_from_elsewhere_is_measured(test_pictures):
     ):
         same = leafid.Segmentation.from_mask(mask)
         np.testing.assert_array_equal(same.blade, leaf.blade)
-        assert (
-            leafid.measure(picture, same, ["geometry", "geometry_whole", "teeth"])
-            == values
-        )
+        assert leafid.measure(picture, same, ["geometry", "teeth"]) == values
     shapeless = (
         np.zeros((50, 60, 3), np.uint8),
         np.ones(3),

@@ -10,9 +10,7 @@ from leafid.descriptors.registry import FAMILIES
 from leafid.descriptors.shape.contour import normalise_shape
 
 MEASURES = {
-    name: family.measure
-    for name, family in FAMILIES.items()
-    if family.source == "blade"
+    name: family.measure for name, family in FAMILIES.items() if family.reads == "shape"
 }
 
 

@@ -182,6 +182,28 @@ def test_a_cordate_base_reaches_below_its_middle(name):
     assert (measure_form(name)["base_extension"] > 0.05) == (FORMS[name].cordate > 0)
 
 
+@pytest.mark.parametrize("cols", [(150, 350), (170, 350)])
+def test_the_base_is_where_its_sinus_ends_even_if_a_lobe_touches_the_petiole(cols):
+    mask = np.zeros((740, 500), np.uint8)
+    cv2.ellipse(mask, (250, 250), (190, 200), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (250, 440), (250, 730), 1, 12)
+    for col in cols:
+        cv2.circle(mask, (col, 470), 80, 1, cv2.FILLED)
+    traits, landmarks = measure_reliable_traits(make_leaf(mask > 0))
+    assert landmarks.base == pytest.approx([450, 250], abs=40)
+    assert traits["base_extension"] == pytest.approx(100 / 400, abs=0.03)
+
+
+def test_a_narrow_blade_begins_where_its_petiole_ends():
+    rows, cols = np.mgrid[:900, :100]
+    along = np.clip((700 - rows) / 650, 0, 1)
+    half = 4 + 24 * np.sin(0.96 * np.pi * along)
+    mask = (np.abs(cols - 50) <= half) & (rows > 50) & (rows < 840)
+    landmarks = find_landmarks(make_leaf(mask))
+    assert landmarks.has_base
+    assert landmarks.base == pytest.approx([700, 50], abs=35)
+
+
 @pytest.mark.parametrize(
     "turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]]
 )
@@ -214,6 +236,20 @@ def test_a_bite_a_shadow_or_a_fold_makes_no_teeth():
             mask.view(np.uint8), (int(cols[rows == row].max()), row), 4, 0, cv2.FILLED
         )
     assert measure_reliable_traits(make_leaf(mask))[0].get("teeth", 0) == 0
+
+
+@pytest.mark.parametrize("places", [(0.2, 0.42, 0.72), (0.15, 0.3, 0.45)])
+@pytest.mark.parametrize("radius", [45, 65])
+def test_bites_make_no_lobes(places, radius):
+    _, segmentation = draw("beech")
+    mask = segmentation.mask.copy()
+    contour = find_landmarks(segmentation).contour
+    for place in places:
+        row, col = contour[int(place * len(contour))].astype(int).tolist()
+        cv2.circle(mask.view(np.uint8), (col, row), radius, 0, cv2.FILLED)
+    traits, _ = measure_reliable_traits(make_leaf(mask))
+    assert traits["leaflets"] == 1
+    assert traits.get("lobes", 0) == 0
 
 
 def test_a_fan_has_no_lobes():

@@ -109,9 +109,9 @@ class Options(ScaleOptions, PerPictureOptions):
 def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
-        cells = [[name, *row.values()] for name, row in list_measures().items()]
-        columns = ["measure", "unit", "what it is", "source"]
-        environment.stdout.write(render([Table("", columns, cells, n_keys=1)]))
+        rows = [[name, *row.values()] for name, row in list_measures().items()]
+        columns = ["measure", "unit", "what it is", "source", "depends on"]
+        environment.stdout.write(render([Table("", columns, rows, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(

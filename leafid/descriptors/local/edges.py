@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -13,20 +14,26 @@ from leafid.descriptors.local.gradients import (
     order_orientations,
 )
 from leafid.descriptors.local.grid import (
+    ALL_PATCHES,
     Grid,
     LocalFeatures,
     sample_by_weight,
     weigh_positions,
 )
 from leafid.descriptors.local.sift import normalise_patches
+from leafid.segmentation.pixels import Mask
 
-# Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
-_MIN_GRADIENT, _FULL_GRADIENT = 1.5, 40
+# Edges have at least the first gradient, in grey levels a pixel; beyond the second they
+# count no more.
+_MIN_GRADIENT = 1.5
+_FULL_GRADIENT = 40
 # Sobel's operator on the picture at half size gives sixteen times the gradient.
 _SOBEL_GAIN = 16
-# Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
+# Distance from the middle, in standard deviations of the focus, up to which patches are
+# sampled.
 _FOCUS_REACH = 2
-# The order of a patch's values in its mirror image; and 1 for values in its right half, -1 for those in its left half.
+# The order of a patch's values in its mirror image; and 1 for values in its right half,
+# -1 for those in its left half.
 _MIRRORED = (
     np.arange(SIFT_LENGTH)
     .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
@@ -38,24 +45,26 @@ _RIGHT_OR_LEFT = np.tile(
 
 
 def extract_edge_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
-    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are sampled by the square root of
-    their gradient and by `Grid.focus`, up to two of its standard deviations from the middle. A patch's rows run across
-    the edge, from light to dark. Of a patch and its mirror image that one is described whose left half has the stronger
-    gradients. So an edge looks the same in a leaf that is turned by any angle, or mirrored.
+    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are
+    sampled by the square root of their gradient and by `Grid.focus`, up to two of its
+    standard deviations from the middle. A patch's rows run across the edge, from light
+    to dark. Of a patch and its mirror image that one is described whose left half has
+    the stronger gradients. So an edge looks the same in a leaf that is turned by any
+    angle, or mirrored.
 
-    The 128 values and the positions are those of `extract_dense_sift`. The region, and `symmetry` and `coverage` of the
-    grid, have no effect. The descriptor is leafid's own.
+    The 128 values and the positions are those of `extract_dense_sift`. The region, and
+    `symmetry` and `coverage` of the grid, have no effect. The descriptor is leafid's
+    own.
 
     References
     ----------
-    .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6), 1986,
-       doi:10.1109/TPAMI.1986.4767851
+    .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6),
+       1986, doi:10.1109/TPAMI.1986.4767851
     """
-    grid = grid or Grid()
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
@@ -64,9 +73,8 @@ def extract_edge_sift(
     points, directions = map(np.concatenate, zip(*sampled, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    descriptors = describe_turned_patches(
-        [level.picture for level in levels], owners, points, directions, columns
-    )
+    pictures = [level.picture for level in levels]
+    descriptors = describe_turned_patches(pictures, owners, points, directions, columns)
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)
@@ -75,10 +83,11 @@ def extract_edge_sift(
     return normalise_patches(LocalFeatures(descriptors, positions, scales[owners]))
 
 
-def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
-    Edges are found in the picture at half size. Both are float32 (n, 2), rows and columns; directions are unit vectors.
+    Edges are found in the picture at half size. Both are float32 (n, 2), rows and
+    columns; directions are unit vectors.
     """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
@@ -97,40 +106,32 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
     if grid.max_patches:
-        weights = np.sqrt(
-            np.minimum(
-                _measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN
-            )
-        )
+        lengths = _measure_lengths(down, right, pixels)
+        weights = np.sqrt(np.minimum(lengths, _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            places = np.stack(np.divmod(pixels, width), axis=1) + corner
-            focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(
-                axis=1
-            )
+            places = np.stack(np.divmod(pixels, width), axis=1) + corner + 0.5
+            focus = weigh_positions(places / half.shape, grid.focus)
             weights *= focus.astype(np.float32)
         number = max(grid.max_patches // grid.scales, 1)
         pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
-    gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(
-        np.float32
-    )
-    # A parabola through the gradients of three neighbours has its maximum near the edge.
+    planes = (down.take(pixels), right.take(pixels))
+    gradients = np.stack(planes, axis=1).astype(np.float32)
+    # A parabola through the gradients of three neighbours has its maximum near the
+    # edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
     before, lengths, after = (
         _measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1)
     )
-    shifts = (after - before) / (
-        2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1
-    )
-    points[np.arange(len(points)), 1 - is_vertical] += shifts
+    slope = after - before
+    curvature = np.maximum(2 * lengths - before - after, np.abs(slope))
+    points[np.arange(len(points)), 1 - is_vertical] += slope / (2 * curvature + 1)
     points += corner
     return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
-def _measure_lengths(
-    down: np.ndarray, right: np.ndarray, indices: np.ndarray
-) -> np.ndarray:
+def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
     """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

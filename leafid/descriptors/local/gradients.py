@@ -5,21 +5,27 @@ from functools import cached_property
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.segmentation.result import downsample2
 
-#: A patch has this many cells a side, and a cell this many pixels of the reduced picture.
+#: A patch has this many cells a side, and a cell this many pixels of the reduced
+#: picture.
 N_CELLS = 4
 CELL = 4
 N_ORIENTATIONS = 8
-#: Values of a patch of a grey picture: row by row of its cells, eight orientations of each.
+#: Values of a patch of a grey picture: row by row of its cells, eight orientations of
+#: each.
 SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
 
 # Turned patches that are read at once: few enough to stay in the processor's cache.
 _BATCH_SIZE = 192
-# Pixels between pictures that patches are read from together: half the diagonal of a patch with its frame, twice.
+# Pixels between pictures that patches are read from together: half the diagonal of a
+# patch with its frame, twice.
 _FRAME = 2 * 14
-# Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of the two differences.
+# Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of
+# the two differences.
 _PRECISION = 128
 _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(
     np.float32
@@ -29,155 +35,129 @@ _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(
 class Level:
     """A reduced picture with its gradients."""
 
-    def __init__(self, picture: np.ndarray) -> None:
+    def __init__(self, picture: Plane) -> None:
         self.picture = picture
         #: Rows and columns of the reduced picture.
         self.shape = picture.shape[:2]
 
     @cached_property
-    def half(self) -> np.ndarray:
+    def half(self) -> Plane:
         """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
         return downsample2(self.picture)
 
     @cached_property
-    def cells(self) -> np.ndarray:
+    def cells(self) -> Singles:
         """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
 
-        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
+        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over
+        two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
-        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[
-            : rows + 2, : cols + 2
-        ]
-        roots = [
-            _compute_cell_roots(_compute_gradient_planes(channel))
-            for channel in cv2.split(framed)
-        ]
-        return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
+        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)
+        channels = cv2.split(framed[: rows + 2, : cols + 2])
+        return np.concatenate([*map(_compute_cell_roots, channels)], axis=2)
 
 
 class Pyramid:
     """A picture, uint8 (H, W) or (H, W, C), reduced by √2 from each level to the next.
 
-    All that read patches of one picture share its pyramid: a level and its gradients are computed when first used.
+    All that read patches of one picture share its pyramid: a level and its gradients
+    are computed when first used.
     """
 
-    def __init__(self, picture: np.ndarray) -> None:
+    def __init__(self, picture: Plane) -> None:
         self.picture = picture
         self._levels = [Level(picture)]
 
     def iterate_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""
         for index in range(number):
-            if index == len(self._levels):
-                # Downsampling by 2 takes a tenth of the time of other factors.
-                self._levels.append(
-                    Level(
-                        self._levels[-2].half
-                        if index >= 2
-                        else _reduce_by_root(self.picture)
-                    )
+            if index == 1 == len(self._levels):
+                rows, cols = (
+                    max(2, round(length / 2**0.5)) for length in self.picture.shape[:2]
                 )
+                reduced = cv2.resize(self.picture, (cols, rows))
+                self._levels.append(Level(reduced))
+            elif index == len(self._levels):
+                # Downsampling by 2 takes a tenth of the time of other factors.
+                self._levels.append(Level(self._levels[-2].half))
             if min(self._levels[index].shape) < N_CELLS * CELL:
                 return
             yield self._levels[index]
 
 
 def describe_turned_patches(
-    pictures: Sequence[np.ndarray],
-    owners: np.ndarray,
-    points: np.ndarray,
-    across: np.ndarray,
-    along: np.ndarray,
-) -> np.ndarray:
+    pictures: Sequence[Plane],
+    owners: Indices,
+    points: Singles,
+    across: Singles,
+    along: Singles,
+) -> Singles:
     """Describe patches around points, whose rows follow one another `across`, and columns `along`.
 
-    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,), are the indices of those that the
-    patches are read from. The others are float32 (n, 2), of rows and columns, the last two unit vectors. Returns the
-    square root of each cell's mean gradient along 8 directions of the patch, clockwise from the right: float32
-    (n, 128).
+    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
+    are the indices of those that the patches are read from. The others are float32 (n,
+    2), of rows and columns, the last two unit vectors. Returns the square root of each
+    cell's mean gradient along 8 directions of the patch, clockwise from the right:
+    float32 (n, 128).
     """
     side = N_CELLS * CELL
-    # Patches stand side by side in a strip, because OpenCV is several times faster on long rows. Each has a frame of
-    # one pixel, and so many columns after it that all of them are whole cells.
+    # Patches stand side by side in a strip, because OpenCV is several times faster on
+    # long rows. Each has a frame of one pixel, and so many columns after it that all of
+    # them are whole cells.
     width = side + CELL
     down, right = (
         np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2)
         for number in (side + 2, width)
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
-    # The pictures stand side by side on white, so that patches of all of them are read together: those of one are few.
+    # The pictures stand side by side on white, so that patches of all of them are read
+    # together: those of one are few.
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)
     for start, picture in zip(starts, pictures, strict=True):
         canvas[: len(picture), start : start + picture.shape[1]] = picture
     corners = np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
-    axes = (
-        np.stack([points + corners[owners], across, along], axis=2)
-        .transpose(1, 0, 2)
-        .copy()
-    )
+    axes = np.stack([points + corners[owners], across, along], axis=2)
+    rows_and_cols = axes.transpose(1, 0, 2).copy()
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
         batch = slice(start, start + _BATCH_SIZE)
         rows, cols = (
-            np.matmul(vectors[batch], steps).reshape(side + 2, -1) for vectors in axes
+            np.matmul(vectors[batch], steps).reshape(side + 2, -1)
+            for vectors in rows_and_cols
         )
-        strip = cv2.remap(
-            canvas,
-            cols,
-            rows,
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=255,
-        )
-        planes = _compute_gradient_planes(
-            cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE)
-        )
-        cells = _compute_cell_roots(planes).reshape(
-            N_CELLS, -1, width // CELL, N_ORIENTATIONS
-        )
+        strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderValue=255)
+        framed = cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE)
+        cells = _compute_cell_roots(framed)
+        cells = cells.reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
         patches[batch] = cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
 
 
-def _reduce_by_root(picture: np.ndarray) -> np.ndarray:
-    """Reduce a picture by √2."""
-    size = [max(2, round(length / 2**0.5)) for length in picture.shape[1::-1]]
-    return cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR)
-
-
-def order_orientations(symmetry: int) -> np.ndarray:
+def order_orientations(symmetry: int) -> Indices:
     """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
-    order = (
-        np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)
-    ) % N_ORIENTATIONS
-    return (
-        order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS]
-        if symmetry % 2
-        else order
-    )
+    order = np.arange(N_ORIENTATIONS)
+    if symmetry % 2:
+        order = N_ORIENTATIONS // 2 - order
+    return (order + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
 
 
-def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
+def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
     """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
 
-    A gradient is decomposed into its components along the two nearest of eight directions: for the first octant,
-    ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 · down`` and ``a = right - down``. The shares agree with an
-    interpolation by the angle to within a twelfth, and need differences and minima instead of an angle.
+    A gradient is decomposed into its components along the two nearest of eight
+    directions: for the first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 ·
+    down`` and ``a = right - down``. The shares agree with an interpolation by the angle
+    to within a twelfth, and need differences and minima instead of an angle.
     """
     rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
     # Unsigned 16 bits keep the precision of the means, and subtraction saturates at 0.
     framed = framed.astype(np.uint16)
     framed *= np.uint16(_PRECISION)
-    across, down = framed[1 : rows + 1], framed[:, 1 : cols + 1]
-    left, right, above, below = (
-        across[:, :cols],
-        across[:, 2 : cols + 2],
-        down[:rows],
-        down[2 : rows + 2],
-    )
+    across, down = framed[1:-1], framed[:, 1:-1]
+    left, right, above, below = across[:, :-2], across[:, 2:], down[:-2], down[2:]
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
     horizontal, vertical = cv2.add(east, west), cv2.add(south, north)
@@ -195,13 +175,15 @@ def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
     return planes
 
 
-def _compute_cell_roots(planes: np.ndarray) -> np.ndarray:
-    """Compute the square root of each cell's mean gradient; float32 (H // 4, W // 4, 8) of uint16 (8, H, W)."""
+def _compute_cell_roots(framed: Plane) -> Singles:
+    """Compute the square root of each cell's mean gradient.
+
+    The picture, (H, W), has a frame of a pixel; returns (H // 4, W // 4, 8).
+    """
+    planes = _compute_gradient_planes(framed)
     rows, cols = planes.shape[1] // CELL, planes.shape[2] // CELL
     # Stacked vertically, the planes are averaged in one call.
-    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2]))).reshape(
-        N_ORIENTATIONS, -1
-    )
-    roots = cv2.transpose(means).astype(np.float32)
+    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2])))
+    roots = cv2.transpose(means.reshape(N_ORIENTATIONS, -1)).astype(np.float32)
     roots *= _PLANE_UNITS
     return np.sqrt(roots, out=roots).reshape(rows, cols, N_ORIENTATIONS)

@@ -7,6 +7,7 @@ from typing import Literal, Self
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Floats, Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -16,9 +17,11 @@ from leafid.descriptors.local.gradients import (
     Pyramid,
     order_orientations,
 )
+from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import downsample2
 
-# Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
+# Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k
+# is odd.
 N_SYMMETRIES = 8
 
 
@@ -27,16 +30,18 @@ class LocalFeatures:
     """Descriptors of many patches."""
 
     #: float32 (n, d).
-    descriptors: np.ndarray
-    #: float32 (n, 2): row and column of each patch's centre, relative to the picture's rows and columns, in [0, 1].
-    positions: np.ndarray
-    #: float32 (n,): binary logarithm of the patch's side relative to the picture's longest side.
-    scales: np.ndarray
+    descriptors: Singles
+    #: float32 (n, 2): row and column of each patch's centre, relative to the picture's
+    #: rows and columns, in [0, 1].
+    positions: Singles
+    #: float32 (n,): binary logarithm of the patch's side relative to the picture's
+    #: longest side.
+    scales: Singles
 
     def __len__(self) -> int:
         return len(self.descriptors)
 
-    def take(self, indices: np.ndarray | slice) -> Self:
+    def take(self, indices: Indices | slice) -> Self:
         """Select features by their indices; a slice gives views."""
         return type(self)(
             self.descriptors[indices], self.positions[indices], self.scales[indices]
@@ -45,12 +50,8 @@ class LocalFeatures:
     @classmethod
     def zeros(cls, number: int, length: int) -> Self:
         """Make all-zero features of `length` values."""
-        return cls(
-            *(
-                np.zeros(shape, np.float32)
-                for shape in ((number, length), (number, 2), number)
-            )
-        )
+        shapes = ((number, length), (number, 2), number)
+        return cls(*(np.zeros(shape, np.float32) for shape in shapes))
 
 
 def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
@@ -64,10 +65,11 @@ def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Selection of patches, by the keys of the same names in a recipe (`leafid.features.recipe.Expert`).
+    """Selection of patches, by the keys of a recipe (`leafid.features.recipe.Expert`).
 
-    Neighbouring patches overlap by three quarters, so that an even selection of them holds nearly the same information.
-    With `symmetry`, the set is nearly the same for all eight turned and mirrored pictures, without more patches.
+    Neighbouring patches overlap by three quarters, so that an even selection of them
+    holds nearly the same information. With `symmetry`, the set is nearly the same for
+    all eight turned and mirrored pictures, without more patches.
     """
 
     scales: int = 5
@@ -77,53 +79,51 @@ class Grid:
     symmetry: Literal["none", "turns"] = "none"
 
 
-def read_patches(
-    pyramid: Pyramid, region: np.ndarray | None, grid: Grid
-) -> LocalFeatures:
-    """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
+#: All patches of five sizes.
+ALL_PATCHES = Grid()
 
-    A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
-    none where the picture is smaller than a patch.
+
+def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeatures:
+    """Read the patches of a picture at all scales that a region covers.
+
+    Without a region, all are read. A descriptor of a picture with C channels has 128 C
+    values: cell by cell, row by row, the 8 C of each. There are none where the picture
+    is smaller than a patch.
     """
     n_channels = 1 if pyramid.picture.ndim == 2 else int(pyramid.picture.shape[2])
+    length = SIFT_LENGTH * n_channels
     levels = list(pyramid.iterate_levels(grid.scales))
     if not levels:
-        return LocalFeatures.zeros(0, SIFT_LENGTH * n_channels)
-    shapes = [reduced.cells.shape[:2] for reduced in levels]
-    candidates = [
-        np.arange((n_rows - N_CELLS + 1) * (n_cols - N_CELLS + 1))
-        for n_rows, n_cols in shapes
-    ]
+        return LocalFeatures.zeros(0, length)
+    # In whole cells.
+    shapes = np.array([reduced.cells.shape[:2] for reduced in levels])
+    are_candidates = [np.ones(shape, bool) for shape in shapes - N_CELLS + 1]
     if region is not None:
-        regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(
-            grid.scales
-        )
-        candidates = [
-            np.flatnonzero(_mark_covered(reduced, grid.coverage)) for reduced in regions
+        covered = Pyramid(region.view(np.uint8) * np.uint8(255))
+        are_candidates = [
+            _mark_covered(reduced, grid.coverage)
+            for reduced in covered.iterate_levels(grid.scales)
         ]
-    selected = _select_patches(candidates, shapes, grid)
-    level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])[selected]
-    patches = np.concatenate(candidates)[selected]
-    n_patch_cols = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
-    rows, cols = np.divmod(patches, n_patch_cols)
-    starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
-    corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
-    # Distances of a patch's cells from its first cell, in the table of all cells.
-    step = np.arange(N_CELLS)
-    offsets = np.array(
-        [(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes]
-    )
+    candidates = [np.argwhere(is_candidate) for is_candidate in are_candidates]
+    level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])
+    places = np.concatenate(candidates)
+    selected = _select_patches((places + N_CELLS / 2) / shapes[level], grid)
+    level, places = level[selected], places[selected]
+    # The cells of all levels in one table: the first cell of each patch, and the
+    # distances of its cells from that.
     table = np.concatenate(
-        [reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels]
+        [reduced.cells.reshape(-1, length // 16) for reduced in levels]
     )
-    values = table.take(corner[:, None] + offsets[level], axis=0)
+    starts = np.cumsum([0, *shapes.prod(axis=1)])
+    n_cols = shapes[level, 1]
+    corner = starts[level] + places[:, 0] * n_cols + places[:, 1]
+    down, right = np.divmod(np.arange(N_CELLS**2), N_CELLS)
+    cells = corner[:, None] + n_cols[:, None] * down + right
+    values = table.take(cells, axis=0)
     values = values.reshape(len(corner), N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
-    row, col = (
-        (rows + N_CELLS / 2) / sides[level, 0],
-        (cols + N_CELLS / 2) / sides[level, 1],
-    )
+    row, col = ((places + N_CELLS / 2) / sides[level]).T
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
@@ -136,54 +136,35 @@ def read_patches(
         values[selection] = turned[..., order_orientations(k)]
     positions = np.stack([row, col], axis=1).astype(np.float32)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(
-        values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales
-    )
+    return LocalFeatures(values.reshape(len(values), length), positions, scales)
 
 
-def _mark_covered(region: Level, coverage: float) -> np.ndarray:
-    """Mark the patches of which the region covers a part; bool, one for the corner of each patch."""
-    cells, window = downsample2(region.half), (N_CELLS, N_CELLS)
-    total = cv2.boxFilter(
-        cells,
-        cv2.CV_32F,
-        window,
-        anchor=(0, 0),
-        normalize=False,
-        borderType=cv2.BORDER_CONSTANT,
-    )
-    # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
+def _mark_covered(region: Level, coverage: float) -> Mask:
+    """Mark the patches of which the region covers a part; bool, at their corners."""
+    cells = downsample2(region.half)
+    window = (N_CELLS, N_CELLS)
+    total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False)
+    # Rounding loses up to half a grey level a cell: a patch that is covered exactly
+    # enough is kept.
     return total[: 1 - N_CELLS, : 1 - N_CELLS] >= (coverage * 255 - 0.5) * N_CELLS**2
 
 
-def _select_patches(
-    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
-) -> np.ndarray:
-    """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
+def _select_patches(centres: Floats, grid: Grid) -> Indices:
+    """Select from patches by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
-    `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
+    `centres` are (n, 2), relative to the rows and columns of the picture.
     """
-    count = sum(map(len, candidates))
-    number = min(grid.max_patches or count, count)
+    number = min(grid.max_patches or len(centres), len(centres))
     if not grid.focus:
-        return np.linspace(0, count - 1, number).astype(np.intp)
-    weights = []
-    for patches, shape in zip(candidates, shapes, strict=True):
-        centres = (
-            (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
-            for n_cells in shape
-        )
-        by_row, by_col = (
-            weigh_positions(positions, grid.focus) for positions in centres
-        )
-        weights.append(np.outer(by_row, by_col).ravel()[patches])
-    return sample_by_weight(np.concatenate(weights), number)
+        return np.linspace(0, len(centres) - 1, number).astype(np.intp)
+    return sample_by_weight(weigh_positions(centres, grid.focus), number)
 
 
-def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
-    """Select by systematic sampling: at equal distances on the cumulated weights; ascending indices.
+def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
+    """Select by systematic sampling: at equal distances on the cumulated weights.
 
-    What is heavier than the distance would be selected twice, which adds no information, and is selected once.
+    What is heavier than the distance would be selected twice, which adds no
+    information, and is selected once. Returns ascending indices.
     """
     if not number:
         return np.zeros(0, np.intp)
@@ -193,6 +174,6 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
     return chosen[np.diff(chosen, prepend=-1) > 0]
 
 
-def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
-    """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
-    return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)
+def weigh_positions(positions: Floats, deviation: float) -> Floats:
+    """Evaluate a Gaussian, 1 in the middle of a picture, at positions, (n, 2)."""
+    return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2).prod(axis=1)

@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 
+from leafid.descriptors.arrays import Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -10,49 +11,39 @@ from leafid.descriptors.local.gradients import (
     Pyramid,
     describe_turned_patches,
 )
-from leafid.descriptors.local.grid import Grid, LocalFeatures
+from leafid.descriptors.local.grid import ALL_PATCHES, Grid, LocalFeatures
 from leafid.descriptors.local.sift import normalise_patches
+from leafid.segmentation.pixels import Mask
 
-# Length of outline on each side of a point that its direction is taken from, in sides of the patch.
+# Length of outline on each side of a point that its direction is taken from, in sides
+# of the patch.
 _REACH = 1 / 3
 # Components with fewer points are specks.
 _MIN_POINTS = 16
 
 
 def extract_outline_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
 
-    A patch's rows run from outside the leaf to its inside, and its columns along the outline towards the upper end of
-    the picture. So a tooth looks the same wherever it is, in a leaf and in its mirror image, if the leaf is upright.
-    Points are at equal distances along the outlines of all components, as many at each size. Without a region there are
-    none.
+    A patch's rows run from outside the leaf to its inside, and its columns along the
+    outline towards the upper end of the picture. So a tooth looks the same wherever it
+    is, in a leaf and in its mirror image, if the leaf is upright. Points are at equal
+    distances along the outlines of all components, as many at each size. Without a
+    region there are none.
 
-    The 128 values are those of `extract_dense_sift`. A position's second value is the distance from the vertical middle
-    of the picture, from 0.5 there to 1. Of the grid, `focus`, `symmetry` and both coverages have no effect; a
-    `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline. The descriptor is leafid's
-    own.
+    The 128 values are those of `extract_dense_sift`. A position's second value is the
+    distance from the vertical middle of the picture, from 0.5 there to 1. Of the grid,
+    `focus`, `symmetry` and both coverages have no effect; a `max_patches` of 0 gives a
+    patch for every four pixels of each reduced picture's outline. The descriptor is
+    leafid's own.
     """
-    grid = grid or Grid()
     levels = list(grey.iterate_levels(grid.scales))
-    contours = []
-    if region is not None:
-        # Rows and columns of the outer contours, with the inside on the left.
-        traced, _ = cv2.findContours(
-            region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-        )
-        contours = [
-            contour[:, 0, ::-1].astype(np.float32)
-            for contour in traced
-            if len(contour) >= _MIN_POINTS
-        ]
+    contours = [] if region is None else _trace_outlines(region)
     if not contours or not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    outline, lengths = (
-        np.concatenate(contours),
-        np.array([len(contour) for contour in contours]),
-    )
+    outline = np.concatenate(contours)
     size = np.array(grey.picture.shape, np.float32)
     ratios = np.array([level.shape for level in levels], np.float32) / size
     sides = N_CELLS * CELL / ratios.max(axis=1)
@@ -61,44 +52,48 @@ def extract_outline_sift(
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
     chosen = np.concatenate(
-        [
-            np.linspace(0, len(outline), count, endpoint=False)
-            for count in counts.tolist()
-        ]
-    )
-    points, directions = _sample_outlines(
-        outline, lengths, chosen.astype(np.intp), _REACH * sides[owners]
-    )
-    # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
+        [np.linspace(0, len(outline), count, endpoint=False) for count in counts]
+    ).astype(np.intp)
+    points = outline[chosen] + np.float32(0.5)
+    lengths = np.array([*map(len, contours)])
+    directions = _find_directions(outline, lengths, chosen, _REACH * sides[owners])
+    # Columns run up the picture; rows towards the inside, which is on the left of the
+    # outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)
     across = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    centres = (points + np.float32(0.5)) * ratios[owners] - np.float32(0.5)
-    descriptors = describe_turned_patches(
-        [level.picture for level in levels], owners, centres, across, along
-    )
-    positions = (points + np.float32(0.5)) / size
+    centres = points * ratios[owners] - np.float32(0.5)
+    pictures = [level.picture for level in levels]
+    descriptors = describe_turned_patches(pictures, owners, centres, across, along)
+    positions = points / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
-    return normalise_patches(
-        LocalFeatures(descriptors, positions, np.log2(sides / size.max())[owners])
+    scales = np.log2(sides / size.max())[owners]
+    return normalise_patches(LocalFeatures(descriptors, positions, scales))
+
+
+def _trace_outlines(region: Mask) -> list[Singles]:
+    """Trace the outer contours, rows and columns, with the inside on their left."""
+    contours, _ = cv2.findContours(
+        region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
     )
+    large = [contour for contour in contours if len(contour) >= _MIN_POINTS]
+    return [contour[:, 0, ::-1].astype(np.float32) for contour in large]
 
 
-def _sample_outlines(
-    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Take the chosen points of contours of some lengths, one after the other.
+def _find_directions(
+    points: Singles, lengths: Indices, chosen: Indices, reach: Singles
+) -> Singles:
+    """Find the directions of contours, one after the other, at the chosen points.
 
-    Returns them, and the outline's directions there, over the `reach` of each on both sides: unit vectors of row and
-    column.
+    They are measured over the `reach` of each point on both sides: unit vectors of row
+    and column.
     """
     starts = np.cumsum(lengths) - lengths
     contours = np.searchsorted(starts, chosen, side="right") - 1
     first, length = starts[contours], lengths[contours]
     step = np.minimum(np.maximum(np.round(reach).astype(np.intp), 2), length // 4)
-    chords = (
-        points[first + (chosen - first + step) % length]
-        - points[first + (chosen - first - step) % length]
+    after, before = (
+        points[first + (chosen - first + turn * step) % length] for turn in (1, -1)
     )
-    return points[chosen], chords / np.maximum(
-        np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6)
-    )
+    chords = after - before
+    norms = np.hypot(chords[:, :1], chords[:, 1:])
+    return chords / np.maximum(norms, np.float32(1e-6))

@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
-from leafid.descriptors.local.grid import Grid, LocalFeatures, read_patches
+from leafid.descriptors.local.grid import ALL_PATCHES, Grid, LocalFeatures, read_patches
+from leafid.segmentation.pixels import Mask
 
 CHROMA_LENGTH = 2 * SIFT_LENGTH
 # Sum of a cell's gradients, of grey values in [0, 1], that camera noise explains.
@@ -13,70 +14,72 @@ _MAX_POINTS = 500
 
 
 def extract_dense_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
 
-    One plane of gradient strength per orientation is averaged over square cells. A descriptor is a patch of 4 × 4
-    cells, so that neighbouring descriptors share their cells. Larger patches are read from reduced copies of the
-    picture. Patches are upright: turn the leaf first where its orientation should not matter. Only patches that the
-    region covers are kept.
+    One plane of gradient strength per orientation is averaged over square cells. A
+    descriptor is a patch of 4 × 4 cells, so that neighbouring descriptors share their
+    cells. Larger patches are read from reduced copies of the picture. Patches are
+    upright: turn the leaf first where its orientation should not matter. Only patches
+    that the region covers are kept.
 
-    The 128 values are non-negative with an L2 norm below 1: near 1 where there is structure, 0 where there is none.
+    The 128 values are non-negative with an L2 norm below 1: near 1 where there is
+    structure, 0 where there is none.
 
     References
     ----------
-    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004,
-       doi:10.1023/B:VISI.0000029664.99615.94
-    .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
-       doi:10.1109/CVPR.2012.6248018
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV
+       60(2), 2004, doi:10.1023/B:VISI.0000029664.99615.94
+    .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve
+       object retrieval", CVPR 2012, doi:10.1109/CVPR.2012.6248018
     """
-    return normalise_patches(read_patches(grey, region, grid or Grid()))
+    return normalise_patches(read_patches(grey, region, grid))
 
 
 def extract_chroma_sift(
-    chroma: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    chroma: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
 
-    They show where hues meet, as at veins, stalks, young shoots and light that shines through, and not the colour of a
-    patch as a whole. Both channels are normalised together. Patches in which hues change no more than by camera noise
-    are dropped; a grey picture keeps none.
+    They show where hues meet, as at veins, stalks, young shoots and light that shines
+    through, and not the colour of a patch as a whole. Both channels are normalised
+    together. Patches in which hues change no more than by camera noise are dropped; a
+    grey picture keeps none.
 
-    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a (green to red) and eight of b
-    (blue to yellow).
+    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a
+    (green to red) and eight of b (blue to yellow).
 
     References
     ----------
-    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
-       IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
+    .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for
+       object and scene recognition", IEEE TPAMI 32(9), 2010, section 3.3,
+       doi:10.1109/TPAMI.2009.154
     """
-    return normalise_patches(
-        read_patches(chroma, region, grid or Grid()), min_sum=_NOISE_FLOOR
-    )
+    return normalise_patches(read_patches(chroma, region, grid), min_sum=_NOISE_FLOOR)
 
 
 def extract_detected_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+    grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
 
-    The grid has no effect. The 128 values are non-negative with an L2 norm just below 1.
+    The grid has no effect. The 128 values are non-negative with an L2 norm just below
+    1.
     """
     mask = None if region is None else region.astype(np.uint8)
-    points, descriptors = cv2.SIFT.create(nfeatures=_MAX_POINTS).detectAndCompute(
-        grey.picture, mask
-    )
+    detector = cv2.SIFT.create(nfeatures=_MAX_POINTS)
+    points, descriptors = detector.detectAndCompute(grey.picture, mask)
     if not points:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    rows, cols = grey.picture.shape
-    positions = np.array(
-        [(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32
-    )
-    sides = np.array([point.size for point in points], np.float32) / max(rows, cols)
+    shape = grey.picture.shape
+    places = np.array([point.pt[::-1] for point in points])
+    sides = np.array([point.size for point in points], np.float32) / max(shape)
     sums = descriptors.sum(axis=1, keepdims=True)
     return LocalFeatures(
-        np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides)
+        descriptors=np.sqrt(descriptors / (sums + _NOISE_FLOOR)),
+        positions=(places / shape).astype(np.float32),
+        scales=np.log2(sides),
     )
 
 
@@ -85,8 +88,5 @@ def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeat
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)
     patches.descriptors[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
-    return (
-        patches
-        if (sums >= min_sum).all()
-        else patches.take(np.flatnonzero(sums >= min_sum))
-    )
+    is_kept = sums >= min_sum
+    return patches if is_kept.all() else patches.take(np.flatnonzero(is_kept))

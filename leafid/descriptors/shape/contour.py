@@ -8,28 +8,34 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Indices, Plane, Points
 from leafid.segmentation.result import Mask, downsample2
 
-Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
-
-SIDE = 240.0  # √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost
-CONTOUR_POINTS = 1024  # points of a normalised shape's largest contour
-MAX_POINTS = (
-    128 * CONTOUR_POINTS
-)  # approximate maximum of points of all contours: a page of text has thousands
-PART_SHARE = 0.02  # smallest area of a component, relative to the largest one, that is leaf and not dirt
-_MAX_SIDE = 1600  # longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes
-_BORDER = 3  # empty pixels around a traced region, enough for the smoothing kernel
+#: √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost.
+SIDE = 240.0
+#: Points of the largest contour of a normalised shape.
+CONTOUR_POINTS = 1024
+#: Approximate maximum of points of all contours: a page of text has thousands.
+MAX_POINTS = 128 * CONTOUR_POINTS
+#: Smallest area, relative to the largest one, of a component that is leaf and not dirt.
+PART_SHARE = 0.02
+# Longest side of a normalised mask, in pixels: bounds the memory that a hair-thin
+# region takes.
+_MAX_SIDE = 1600
+# Empty pixels around a traced region, enough for the smoothing kernel.
+_BORDER = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A leaf's region scaled to one size."""
 
-    #: Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈ `SIDE`; with an empty border.
-    grey: NDArray[np.uint8]
-    #: Outer contours of the large components, largest first, counter-clockwise as seen on the picture, at equal arc
-    #: length: `CONTOUR_POINTS` points of the first one, of others in proportion to their length.
+    #: Share of each pixel that the leaf covers, 0 to 255; scaled so that √area ≈
+    #: `SIDE`; with an empty border.
+    grey: Plane
+    #: Outer contours of the large components, largest first, counter-clockwise as seen
+    #: on the picture, at equal arc length: `CONTOUR_POINTS` points of the first one, of
+    #: others in proportion to their length.
     contours: tuple[Points, ...]
     #: √area of `grey`, in pixels.
     side: float
@@ -42,25 +48,20 @@ class Shape:
     @property
     def all_points(self) -> Points:
         """The points of all contours."""
-        return (
-            self.contours[0]
-            if len(self.contours) == 1
-            else np.concatenate(self.contours)
-        )
+        return np.concatenate(self.contours)
 
     @cached_property
-    def hull(self) -> NDArray[np.intp]:
-        """Ascending indices of the points of `contour` on its convex hull."""
-        hull = cv2.convexHull(self.contour.astype(np.float32), returnPoints=False)
-        return np.sort(hull.ravel()).astype(np.intp)
+    def hull(self) -> Indices:
+        """The `find_hull` of `contour`."""
+        return find_hull(self.contour)
 
     @cached_property
-    def half(self) -> NDArray[np.uint8]:
+    def half(self) -> Plane:
         """`grey` at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
         return downsample2(self.grey)
 
     @cached_property
-    def quarter(self) -> NDArray[np.uint8]:
+    def quarter(self) -> Plane:
         """`grey` at a quarter of the size: pixel (r, c) lies at (4 r + 1½, 4 c + 1½) of `grey`."""
         return downsample2(self.half)
 
@@ -70,15 +71,17 @@ def normalise_shape(mask: Mask) -> Shape:
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
     contours = trace_contours(grey)
-    lengths = [compute_contour_length(contour) for contour in contours]
-    points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
-    if (total := sum(points)) > MAX_POINTS:
-        points[1:] = [max(8, number * MAX_POINTS // total) for number in points[1:]]
-    resampled = (
-        resample(contour, count)
-        for contour, count in zip(contours, points, strict=True)
-    )
-    return Shape(grey, tuple(resampled), side)
+    lengths = np.array([compute_contour_length(contour) for contour in contours])
+    counts = np.maximum(np.rint(CONTOUR_POINTS * lengths / lengths[0]), 8).astype(int)
+    if (total := counts.sum()) > MAX_POINTS:
+        counts[1:] = np.maximum(counts[1:] * MAX_POINTS // total, 8)
+    return Shape(grey, tuple(map(resample, contours, counts.tolist())), side)
+
+
+def find_hull(contour: Points) -> Indices:
+    """Find the points of a contour on its convex hull; ascending indices."""
+    hull = cv2.convexHull(contour.astype(np.float32), returnPoints=False)
+    return np.sort(hull.ravel()).astype(np.intp)
 
 
 def compute_contour_length(contour: Points) -> float:
@@ -110,72 +113,61 @@ def resample(contour: Points, n_points: int) -> Points:
     return points.view(np.float64).reshape(-1, 2)
 
 
-def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
+def _drop_dirt(mask: Mask) -> Plane:
     """Return the large components, 0 or 255, in the box of the whole mask."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     crop = mask[top : top + height, left : left + width].view(np.uint8) * np.uint8(255)
     # Outer contours are found several times faster than components are labelled.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    if len(contours) > 1:
-        areas = np.array(
-            [
-                cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1
-                for contour in contours
-            ]
-        )
-        is_small = areas < PART_SHARE * areas.max()
-        dirt = [
-            contour for contour, small in zip(contours, is_small, strict=True) if small
-        ]
-        cv2.drawContours(crop, dirt, -1, 0, cv2.FILLED)
+    # In pixels, as of Pick's theorem.
+    areas = [
+        cv2.contourArea(curve) + cv2.arcLength(curve, True) / 2 for curve in contours
+    ]
+    limit = PART_SHARE * (max(areas) + 1)
+    for index, area in enumerate(areas):
+        if area + 1 < limit:
+            cv2.drawContours(crop, contours, index, 0, cv2.FILLED)
     return crop
 
 
-def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _scale(crop: Plane) -> Plane:
     """Scale a leaf's box to √area = `SIDE`; uint8 coverage with an empty border."""
     scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _MAX_SIDE / max(crop.shape))
-    # Blocks of pixels are averaged first, because linear interpolation alone would skip pixels.
+    # Blocks of pixels are averaged first, because linear interpolation alone would skip
+    # pixels.
     factor = max(1, int(1 / scale))
     spare = [-length % factor for length in crop.shape]
     crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
-    crop = cv2.resize(
-        crop,
-        (crop.shape[1] // factor, crop.shape[0] // factor),
-        interpolation=cv2.INTER_AREA,
-    )
+    size = crop.shape[1] // factor, crop.shape[0] // factor
+    crop = cv2.resize(crop, size, interpolation=cv2.INTER_AREA)
     scale *= factor
-    border = int((_BORDER + 1) / scale) + 3
-    crop = cv2.copyMakeBorder(
-        crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0
-    )
+    crop = np.pad(crop, int((_BORDER + 1) / scale) + 3)
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
-    # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same points.
-    height, width = (max(1, round(length * scale)) for length in crop.shape)
-    return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
+    # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at
+    # the same points.
+    rows, cols = (max(1, round(length * scale)) for length in crop.shape)
+    return cv2.resize(crop, (cols, rows), interpolation=cv2.INTER_LINEAR)
 
 
-def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
+def trace_contours(grey: Plane) -> list[Points]:
     """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    if (
-        smooth.max() < 128
-    ):  # a hair thinner than the smoothing: only its own pixels remain
+    # Of a hair thinner than the smoothing, only its own pixels remain.
+    if smooth.max() < 128:
         smooth = grey
-    inside = smooth >= min(128, int(smooth.max()))
+    inside = (smooth >= min(128, int(smooth.max()))).view(np.uint8)
     pixel_contours, _ = cv2.findContours(
-        inside.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+        inside, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
     )
-    areas = np.array(
-        [cv2.contourArea(contour) + len(contour) for contour in pixel_contours]
-    )
+    areas = np.array([cv2.contourArea(curve) + len(curve) for curve in pixel_contours])
     order = np.argsort(-areas, kind="stable")
     order = order[areas[order] >= PART_SHARE * areas.max()]
     return [_refine_contour(pixel_contours[index][:, 0, :], smooth) for index in order]
 
 
-def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
+def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
     width = grey.shape[1]
     indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
@@ -188,13 +180,13 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
     slope = np.stack([below - above, right - left]) / 2
     squares = slope[0] ** 2 + slope[1] ** 2
     factor = (127.5 - centre) / np.maximum(squares, 1.0)
-    # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
+    # The linear step is valid within a pixel only; in thin stalks the gradient
+    # vanishes.
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():
-        # One or two pixels, and what meets in one point, are represented by the corners of their box.
+        # The corners of their box stand for few pixels, and for what meets in a point.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
-        contour = np.array(
-            [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]]
-        )
+        corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+        contour = low + corners * (high - low)
     return contour if compute_contour_area(contour) >= 0 else contour[::-1].copy()

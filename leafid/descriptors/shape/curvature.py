@@ -2,17 +2,20 @@
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points, Shape
+from leafid.descriptors.arrays import Floats, Points, Singles
+from leafid.descriptors.shape.contour import Shape
 
-SCALES = tuple(
-    float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4)
-)  # radii of the discs, in √area
-BINS = 12  # bins of each histogram, over shares of 0 to 1
-_ANGLES = 24  # samples on each circle
-_STEP = 4  # step between the contour points that are centres of discs: neighbours nearly agree
-_BATCH_SIZE = 8192  # centres measured at once: OpenCV maps at most 32,767 rows, and memory stays bounded
+#: Radii of the discs, in √area.
+SCALES = tuple(np.geomspace(0.02, 0.6, 10).round(4).tolist())
+#: Bins of each histogram, over shares of 0 to 1.
+BINS = 12
+# Samples on each circle.
+_ANGLES = 24
+# Step between the contour points that are centres of discs: neighbours nearly agree.
+_STEP = 4
+# Centres measured at once: OpenCV maps at most 32,767 rows, and memory stays bounded.
+_BATCH_SIZE = 8192
 
 CURVATURE_NAMES = tuple(
     f"{kind}_{radius:g}_bin{index + 1}"
@@ -22,65 +25,59 @@ CURVATURE_NAMES = tuple(
 )
 
 
-def measure_curvature(shape: Shape) -> NDArray[np.float32]:
+def measure_curvature(shape: Shape) -> Singles:
     """Measure histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
 
-    Scale by scale, first of areas, then of arcs: the square root of the share of contour points in each bin, float32 (2
-    × len(SCALES) × BINS,). A point between the middles of two bins counts for both in proportion, so that small changes
-    have small effects. All large components count: a compound leaf's leaflets share the histograms.
+    Scale by scale, first of areas, then of arcs: the square root of the share of
+    contour points in each bin, float32 (2 × len(SCALES) × BINS,). A point between the
+    middles of two bins counts for both in proportion, so that small changes have small
+    effects. All large components count: a compound leaf's leaflets share the
+    histograms.
 
     References
     ----------
-    N. Kumar et al., "Leafsnap: a computer vision system for automatic plant species identification", ECCV 2012,
-    doi:10.1007/978-3-642-33709-3_36, section 4.
-    S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28, 2006, doi:10.1109/TPAMI.2006.208.
+    N. Kumar et al., "Leafsnap: a computer vision system for automatic plant species
+    identification", ECCV 2012, doi:10.1007/978-3-642-33709-3_36, section 4.
+    S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28,
+    2006, doi:10.1109/TPAMI.2006.208.
     """
     areas, arcs = measure_disc_shares(shape, shape.all_points[::_STEP])
-    return (
-        np.sqrt(compute_soft_histograms(np.concatenate([areas, arcs], axis=1), BINS))
-        .ravel()
-        .astype(np.float32)
-    )
+    shares = np.concatenate([areas, arcs], axis=1)
+    return np.sqrt(compute_soft_histograms(shares, BINS)).ravel().astype(np.float32)
 
 
-def measure_disc_shares(
-    shape: Shape, centres: Points
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
     """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
 
-    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each circle's length, inside the leaf.
+    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each
+    circle's length, inside the leaf.
 
-    The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the nearest pixel, on the circles
-    and on a ring halfway between each two. The area inside grows with the radius ρ by 2πρ times the share of the
-    circle; Simpson's rule over ρ integrates the discs. So all discs of a point share their samples, and the work
-    doesn't grow with the radius.
+    The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the
+    nearest pixel, on the circles and on a ring halfway between each two. The area
+    inside grows with the radius ρ by 2πρ times the share of the circle; Simpson's rule
+    over ρ integrates the discs. So all discs of a point share their samples, and the
+    work doesn't grow with the radius.
     """
     circles = np.asarray(SCALES) * shape.side
     steps = np.diff(circles, prepend=0.0)
     rings = np.stack([circles - steps / 2, circles], axis=1).ravel()
-    # Each ring is turned against the previous one by a fraction of the step, so that their samples don't line up.
-    angles = (np.arange(_ANGLES) + 0.618 * np.arange(len(rings))[:, None]) * (
-        2 * np.pi / _ANGLES
-    )
+    # Each ring is turned against the previous one by a fraction of the step, so that
+    # their samples don't line up.
+    turns = np.arange(_ANGLES) + 0.618 * np.arange(len(rings))[:, None]
+    angles = turns * (2 * np.pi / _ANGLES)
     rows = (rings[:, None] * np.sin(angles)).ravel().astype(np.float32)
     cols = (rings[:, None] * np.cos(angles)).ravel().astype(np.float32)
-    # A soft edge at the nearest pixel is as accurate as a hard one interpolated, and several times faster.
+    # A soft edge at the nearest pixel is as accurate as a hard one interpolated, and
+    # several times faster.
     soft = cv2.blur(shape.grey, (3, 3))
     totals = []
     for start in range(0, len(centres), _BATCH_SIZE):
         batch = centres[start : start + _BATCH_SIZE].astype(np.float32)
-        at_rows, at_cols = batch[:, :1] + rows, batch[:, 1:] + cols
+        # Beyond the picture nothing is covered.
         cover = cv2.remap(
-            soft,
-            at_cols,
-            at_rows,
-            cv2.INTER_NEAREST,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=0,
-        )
-        totals.append(
-            cv2.reduce(cover.reshape(-1, _ANGLES), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
-        )
+            soft, batch[:, 1:] + cols, batch[:, :1] + rows, cv2.INTER_NEAREST
+        ).reshape(-1, _ANGLES)
+        totals.append(cv2.reduce(cover, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S))
     shares = np.concatenate(totals).reshape(len(centres), len(rings)) / (255 * _ANGLES)
     growth = 2 * rings * shares
     parts = 4 * growth[:, ::2] + growth[:, 1::2]
@@ -88,16 +85,12 @@ def measure_disc_shares(
     return (parts * (steps / 6)).cumsum(axis=1) / circles**2, shares[:, 1::2]
 
 
-def compute_soft_histograms(
-    values: NDArray[np.float64], bins: int
-) -> NDArray[np.float64]:
+def compute_soft_histograms(values: Floats, bins: int) -> Floats:
     """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between bins; (k, bins), sums of 1."""
     position = np.clip(values * bins - 0.5, 0, bins - 1)
-    # One bin after the other: a histogram of all points and bins at once needs too much memory.
-    return np.stack(
-        [
-            np.maximum(1 - np.abs(position - bin_), 0).mean(axis=0)
-            for bin_ in range(bins)
-        ],
-        axis=1,
-    )
+    # A histogram of all points and bins at once needs too much memory.
+    shares = [
+        np.maximum(1 - np.abs(position - middle), 0).mean(axis=0)
+        for middle in range(bins)
+    ]
+    return np.stack(shares, axis=1)

@@ -2,22 +2,23 @@
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Singles
 from leafid.descriptors.shape.contour import Shape
 
 HU_MOMENTS_NAMES = tuple(f"log_{index}" for index in range(1, 8))
 
 
-def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
+def measure_hu_moments(shape: Shape) -> Singles:
     """Measure Hu's seven moment invariants as ``log10(|h| + 1e-12)``: float32 (7,).
 
-    A disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the mirror, its magnitude doesn't.
+    A disc's first is log10(1 / 2π) ≈ −0.798. The seventh changes its sign in the
+    mirror, its magnitude doesn't.
 
     References
     ----------
-    M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information Theory 8, 1962,
-    doi:10.1109/TIT.1962.1057692.
+    M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information
+    Theory 8, 1962, doi:10.1109/TIT.1962.1057692.
     """
     invariants = cv2.HuMoments(
         cv2.moments(shape.grey.astype(np.float32) / np.float32(255))

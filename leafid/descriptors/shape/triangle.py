@@ -1,30 +1,20 @@
 """Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Floats, Points, Singles
 from leafid.descriptors.shape.contour import (
-    Points,
     Shape,
     as_complex,
     compute_contour_length,
     measure_lengths,
 )
 
-SPANS = (
-    2,
-    4,
-    6,
-    10,
-    16,
-    24,
-    36,
-    52,
-    76,
-    104,
-)  # steps to the other two points of a triangle
+#: Steps to the other two points of a triangle.
+SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
 POINTS = 256
-HARMONICS = 12  # fourier harmonics of each signal, from 0
+#: Fourier harmonics of each signal, from 0.
+HARMONICS = 12
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
 ARCHES_NAMES = tuple(
@@ -41,43 +31,48 @@ TRIANGLES_NAMES = tuple(
 )
 
 
-def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
+def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
     """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t; float64 (spans, n) by name.
 
-    The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128 points.
+    The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128
+    points.
 
-    ``area``: signed area over the square of the arc t (½ at most; positive where the contour is convex); ``height``:
-    distance of p(s) from the chord over t, with the same sign, −1…1 (the arch height of MARCH); ``chord``: length of
-    the chord over 2·t, 0…1; ``ratio``: the shorter of the two sides over the longer, 0…1; ``angle``: at p(s), over π,
-    0…1.
+    ``area``: signed area over the square of the arc t (½ at most; positive where the
+    contour is convex); ``height``: distance of p(s) from the chord over t, with the
+    same sign, −1…1 (the arch height of MARCH); ``chord``: length of the chord over 2·t,
+    0…1; ``ratio``: the shorter of the two sides over the longer, 0…1; ``angle``: at
+    p(s), over π, 0…1.
 
     References
     ----------
-    N. Alajlan et al., "Shape retrieval using triangle-area representation and dynamic space warping", Pattern
-    Recognition 40, 2007, doi:10.1016/j.patcog.2006.12.005.
-    S. Mouine, I. Yahiaoui, A. Verroust-Blondet, "A shape-based approach for leaf classification using multiscale
-    triangular representation", ICMR 2013, doi:10.1145/2461466.2461489.
-    B. Wang et al., "MARCH: multiscale-arch-height description for mobile retrieval of leaf images", Information
-    Sciences 302, 2015; also doi:10.1109/TIP.2015.2432712.
+    N. Alajlan et al., "Shape retrieval using triangle-area representation and dynamic
+    space warping", Pattern Recognition 40, 2007, doi:10.1016/j.patcog.2006.12.005.
+    S. Mouine, I. Yahiaoui, A. Verroust-Blondet, "A shape-based approach for leaf
+    classification using multiscale triangular representation", ICMR 2013,
+    doi:10.1145/2461466.2461489.
+    B. Wang et al., "MARCH: multiscale-arch-height description for mobile retrieval of
+    leaf images", Information Sciences 302, 2015; also doi:10.1109/TIP.2015.2432712.
     """
     count = len(contour)
     spans = np.asarray(SPANS) * count // POINTS
-    # Complex numbers row + i·col: a product with a conjugate holds dot and cross product.
+    # Complex numbers row + i·col: a product with a conjugate holds dot and cross
+    # product.
     points = as_complex(contour)
-    indices = np.arange(count) + spans[:, None]
+    steps = spans[:, None]
     before, after = (
-        points[indices - 2 * spans[:, None]] - points,
-        points[indices % count] - points,
+        points[(np.arange(count) + turn * steps) % count] - points for turn in (-1, 1)
     )
     arc = (spans * (compute_contour_length(contour) / count))[:, None]
     product = before * after.conj()
-    # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
+    # Rows point down: this is twice the area, positive for a counter-clockwise turn as
+    # seen on the picture.
     cross = product.imag
     chord = np.maximum(measure_lengths(after - before), 1e-9)
     side_before, side_after = measure_lengths(before), measure_lengths(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
-    # Where the two ends meet, the error of the height exceeds the chord; the sides bound the height.
+    # Where the two ends meet, the error of the height exceeds the chord; the sides
+    # bound the height.
     height = np.clip(cross / chord, -longer, longer)
     return {
         "area": cross / (2 * arc**2),
@@ -88,11 +83,11 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def measure_arches(shape: Shape) -> NDArray[np.float32]:
+def measure_arches(shape: Shape) -> Singles:
     """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
 
-    Square roots of the magnitudes, which don't depend on the start point: float32 (2 × len(SPANS) × HARMONICS,). The
-    first of each span is the mean's.
+    Square roots of the magnitudes, which don't depend on the start point: float32 (2 ×
+    len(SPANS) × HARMONICS,). The first of each span is the mean's.
     """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     spectra = [
@@ -102,15 +97,10 @@ def measure_arches(shape: Shape) -> NDArray[np.float32]:
     return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
 
 
-def measure_triangles(shape: Shape) -> NDArray[np.float32]:
+def measure_triangles(shape: Shape) -> Singles:
     """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
-    stacked = np.concatenate(
-        [signals[kind] for kind in ("area", "chord", "ratio", "angle")]
-    )
-    stacked.sort(axis=1)
-    return (
-        stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)]
-        .ravel()
-        .astype(np.float32)
-    )
+    kinds = ("area", "chord", "ratio", "angle")
+    ascending = np.sort(np.concatenate([signals[kind] for kind in kinds]), axis=1)
+    ranks = np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)
+    return ascending[:, ranks].ravel().astype(np.float32)

@@ -1,173 +1,154 @@
-"""The texture of a leaf's inside, of its edge and of its outline, by multi-scale local binary patterns."""
+"""The texture of a leaf's inside and of its outline, by local binary patterns."""
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.descriptors.surface import lbp
-from leafid.segmentation.result import downsample2, find_bounding_box
+from leafid.segmentation.result import Image, Mask, downsample2, find_bounding_box
 
-Plane = NDArray[np.uint8]
-
-_MAX_SIDE = 800  # longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes
-MAX_CENTRES = 4096  # approximate maximum number of ring centres in the interior of a level: every n-th pixel
-
-
-def _choose_size(box: Plane, root_area: float) -> tuple[int, int]:
-    """Choose the columns and rows at which a leaf has a given √area in pixels; `box` is non-zero where the leaf is."""
-    factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
-    rows, cols = box.shape
-    return max(1, round(cols * factor)), max(1, round(rows * factor))
-
-
-# √area of the resized leaf in pixels, and rings. Species differ in their fine veins and in the coarse course of their
-# edge: on leaves of held-out plants, the interior's coarser rings add nothing, and coarser ones help the border.
-INTERIOR = 226.0, lbp.make_ring_scales(1)
-EDGE = 160.0, lbp.make_ring_scales(5)
+# Longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes.
+_MAX_SIDE = 800
+#: Approximate maximum number of ring centres in the interior: every n-th pixel.
+MAX_CENTRES = 4096
+# √area of the resized leaf in pixels, and rings. Species differ in their fine veins and
+# in the coarse course of their edge: on leaves of held-out plants, the interior's
+# coarser rings add nothing, and coarser ones help the edge.
+_INTERIOR_SIDE = 226.0
+_INTERIOR_SCALES = lbp.make_ring_scales(1)
+_EDGE_SIDE = 160.0
+_EDGE_SCALES = lbp.make_ring_scales(5)
 
 
 def name_texture_values(scales: Sequence[lbp.Scale]) -> tuple[str, ...]:
-    """Name the values of a texture: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
-    # Mean distances to the neighbours of a ring, in pixels of the full picture.
-    radii = [
-        (straight + diagonal * np.sqrt(2)) / 2 * 2**level
-        for level, straight, diagonal in scales
-    ]
-    kinds = [
-        f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)
-    ] + ["none", "all", "mixed"]
+    """Name the values of a texture.
+
+    ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic.
+    """
+    kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)]
+    kinds += ["none", "all", "mixed"]
     values = [f"{part}_{kind}" for part in ("sign", "magnitude") for kind in kinds]
-    return tuple(f"r{radius:04.1f}_{value}" for radius in radii for value in values)
+    names: list[str] = []
+    for level, straight, diagonal in scales:
+        # Mean distance to the neighbours of a ring, in pixels of the full picture.
+        radius = (straight + diagonal * np.sqrt(2)) / 2 * 2**level
+        names += [f"r{radius:04.1f}_{value}" for value in values]
+    return tuple(names)
 
 
-INTERIOR_NAMES = name_texture_values(INTERIOR[1])
-BORDER_NAMES = OUTLINE_NAMES = name_texture_values(EDGE[1])
+INTERIOR_NAMES = name_texture_values(_INTERIOR_SCALES)
+OUTLINE_NAMES = name_texture_values(_EDGE_SCALES)
 
 
-class TexturedLeaf:
-    """A leaf as its texture is measured: its box resized, with a margin.
+def measure_interior(image: Image, blade: Mask) -> Singles:
+    """Measure veins, hairs and gloss in the grey picture of a leaf.
 
-    The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
-    leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
-    border otherwise. Each part has 76 values a scale, and needs `leafid.learning.linear.apply_chi2_map` before a
-    linear classifier.
+    The leaf, best without its petiole, is resized to one area, so that all radii are
+    relative to √area. A pixel of the leaf is interior when it lies farther from the
+    edge than the radius of a scale, so that its whole ring is leaf. Each scale has 76
+    values, which need `leafid.learning.linear.apply_chi2_map` before a linear
+    classifier.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+    blade : bool (H, W)
+
+    Returns
+    -------
+    float32 (304,)
+        As named in `INTERIOR_NAMES`.
 
     References
     ----------
-    .. [1] M. Šulc, J. Matas, "Texture-based leaf identification", ECCV 2014 workshops, section 3,
-       doi:10.1007/978-3-319-16220-1_14
-    .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and video description with local
-       binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
+    .. [1] M. Šulc, J. Matas, "Texture-based leaf identification", ECCV 2014 workshops,
+       section 3, doi:10.1007/978-3-319-16220-1_14
+    .. [2] G. Zhao, T. Ahonen, J. Matas, M. Pietikäinen, "Rotation-invariant image and
+       video description with local binary pattern features", IEEE Transactions on Image
+       Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
+    row0, row1, col0, col1 = find_bounding_box(blade)
+    coverage = _frame_coverage(blade, _INTERIOR_SIDE, _INTERIOR_SCALES)
+    grey = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2GRAY)
+    size = _choose_size(blade, _INTERIOR_SIDE)
+    framed = _frame(grey, size, _INTERIOR_SCALES, cv2.BORDER_REPLICATE)
+    centres = []
+    for insides, step in _list_insides(coverage, _INTERIOR_SCALES):
+        thinning = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
+        is_inside = insides[step].view(bool).ravel()[::thinning]
+        centres.append(thinning * np.flatnonzero(is_inside))
+    return _compute_features(framed, _INTERIOR_SCALES, centres)
 
-    def __init__(
-        self,
-        grey: Plane,
-        mask: NDArray[np.bool_],
-        side: float,
-        scales: tuple[lbp.Scale, ...],
-    ) -> None:
-        row0, row1, col0, col1 = find_bounding_box(mask)
-        coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        size = _choose_size(coverage, side)
-        self._scales = scales
-        self._levels = 1 + max(scale.level for scale in scales)
-        # The coarsest level ends with a pixel of background, and has whole pixels only.
-        step = 2 ** (self._levels - 1)
-        height, width = (
-            3 * step + -(length + 3 * step) % step for length in size[::-1]
-        )
-        margins = height // 2, height - height // 2, width // 2, width - width // 2
-        #: The grey picture; the margin repeats the box's edge.
-        self.grey = cv2.copyMakeBorder(
-            _resize(grey[row0:row1, col0:col1], size), *margins, cv2.BORDER_REPLICATE
-        )
-        #: Share of each pixel that is leaf, 0 … 255.
-        self.coverage = cv2.copyMakeBorder(
-            _resize(coverage, size), *margins, cv2.BORDER_CONSTANT, value=0
-        )
 
-    @cached_property
-    def edge_centres(self) -> list[NDArray[np.intp]]:
-        """For every scale, the leaf's pixels whose ring crosses its edge."""
-        levels = (
-            (self._insides[scale.level], scale.straight) for scale in self._scales
-        )
+def measure_outline(image: Image, blade: Mask) -> Singles:
+    """Measure teeth and lobes in the mask alone, where a ring crosses the edge.
+
+    The image has no effect. Returns float32 (912,), as named in `OUTLINE_NAMES`; all
+    else is as for `measure_interior`.
+    """
+    coverage = _frame_coverage(blade, _EDGE_SIDE, _EDGE_SCALES)
+    centres = [
         # NumPy searches bools several times faster than integers.
-        return [
-            np.flatnonzero((insides[0] - insides[step]).view(bool))
-            for insides, step in levels
-        ]
-
-    @cached_property
-    def interior_centres(self) -> list[NDArray[np.intp]]:
-        """For every scale, the pixels whose ring lies inside the leaf; they are thinned out, as there are many."""
-        centres = []
-        for scale in self._scales:
-            insides = self._insides[scale.level]
-            step = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
-            centres.append(
-                step
-                * np.flatnonzero(insides[scale.straight].view(bool).ravel()[::step])
-            )
-        return centres
-
-    def compute_features(
-        self, plane: Plane, centres: Sequence[NDArray[np.intp]]
-    ) -> NDArray[np.float32]:
-        """Compute the features of a plane of this size around the centres of every scale."""
-        padded = [
-            lbp.pad_level(level) for level in lbp.build_pyramid(plane, self._levels)
-        ]
-        by_scale = zip(self._scales, centres, strict=True)
-        counts = [
-            lbp.count_codes(padded[scale.level], chosen, scale)
-            for scale, chosen in by_scale
-        ]
-        return lbp.compute_fourier_features(np.stack(counts)).ravel()
-
-    @cached_property
-    def _insides(self) -> list[dict[int, Plane]]:
-        """For every level, padded, the leaf's pixels as `erode_by_rings` returns them."""
-        coverage = self.coverage
-        # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
-        insides = [
-            lbp.erode_by_rings(
-                lbp.pad_level(
-                    (coverage >= np.clip(coverage.max(), 1, 128)).view(np.uint8)
-                )
-            )
-        ]
-        for _ in range(self._levels - 1):
-            coverage = downsample2(coverage)
-            insides.append(
-                lbp.erode_by_rings(lbp.pad_level((coverage >= 128).view(np.uint8)))
-            )
-        return insides
+        np.flatnonzero((insides[0] - insides[step]).view(bool))
+        for insides, step in _list_insides(coverage, _EDGE_SCALES)
+    ]
+    return _compute_features(cv2.bitwise_not(coverage), _EDGE_SCALES, centres)
 
 
-def _resize(crop: Plane, size: tuple[int, int]) -> Plane:
-    # Averaging over parts of pixels would take ten times as long as downsampling by 2 and interpolation.
-    while crop.shape[1] >= 2 * size[0] and crop.shape[0] >= 2 * size[1]:
-        crop = downsample2(crop)
-    return cv2.resize(crop, size, interpolation=cv2.INTER_LINEAR)
+def _frame_coverage(blade: Mask, side: float, scales: Sequence[lbp.Scale]) -> Plane:
+    """Compute the share of each pixel that is leaf, 0 to 255, at a √area in pixels."""
+    row0, row1, col0, col1 = find_bounding_box(blade)
+    box = blade[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+    return _frame(box, _choose_size(blade, side), scales, cv2.BORDER_CONSTANT)
 
 
-def measure_interior(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (304,)."""
-    return leaf.compute_features(leaf.grey, leaf.interior_centres)
+def _choose_size(blade: Mask, side: float) -> tuple[int, int]:
+    """Choose the columns and rows of a blade's box at a √area in pixels."""
+    row0, row1, col0, col1 = find_bounding_box(blade)
+    rows, cols = row1 - row0, col1 - col0
+    scale = min(side / np.sqrt(np.count_nonzero(blade)), _MAX_SIDE / max(rows, cols))
+    return max(1, round(cols * scale)), max(1, round(rows * scale))
 
 
-def measure_border(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
-    on_black = cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255)
-    on_white = cv2.add(on_black, cv2.bitwise_not(leaf.coverage))
-    return leaf.compute_features(on_white, leaf.edge_centres)
+def _frame(
+    plane: Plane, size: tuple[int, int], scales: Sequence[lbp.Scale], border: int
+) -> Plane:
+    """Resize a plane, and add a margin of whole pixels of the coarsest level."""
+    # Averaging over parts of pixels would take ten times as long.
+    while plane.shape[1] >= 2 * size[0] and plane.shape[0] >= 2 * size[1]:
+        plane = downsample2(plane)
+    plane = cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)
+    step = 2 ** scales[-1].level
+    height, width = (3 * step + -(length + 3 * step) % step for length in plane.shape)
+    margins = height // 2, height - height // 2, width // 2, width - width // 2
+    return cv2.copyMakeBorder(plane, *margins, border, value=0)
 
 
-def measure_outline(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
-    return leaf.compute_features(cv2.bitwise_not(leaf.coverage), leaf.edge_centres)
+def _list_insides(
+    coverage: Plane, scales: Sequence[lbp.Scale]
+) -> list[tuple[dict[int, Plane], int]]:
+    """List for every scale its level's pixels by `erode_by_rings`, and its step."""
+    levels = []
+    # A hair thinner than a pixel covers no pixel by half: the most covered ones stand
+    # for it.
+    limit = np.clip(coverage.max(), 1, 128)
+    for _ in range(scales[-1].level + 1):
+        is_leaf = (coverage >= limit).view(np.uint8)
+        levels.append(lbp.erode_by_rings(lbp.pad_level(is_leaf)))
+        coverage, limit = downsample2(coverage), np.uint8(128)
+    return [(levels[scale.level], scale.straight) for scale in scales]
+
+
+def _compute_features(
+    plane: Plane, scales: Sequence[lbp.Scale], centres: Sequence[Indices]
+) -> Singles:
+    """Compute the features of a plane around the centres of every scale."""
+    pyramid = lbp.build_pyramid(plane, scales[-1].level + 1)
+    padded = [lbp.pad_level(level) for level in pyramid]
+    counts = [
+        lbp.count_codes(padded[scale.level], places, scale)
+        for scale, places in zip(scales, centres, strict=True)
+    ]
+    return lbp.compute_fourier_features(np.stack(counts)).ravel()
