@@ -13,8 +13,9 @@ from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.pages.explaining import VIEWS
+from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.rendering import list_script_messages
-from leafid.pages.trait_statements import TRAITS
+from leafid.pages.trait_statements import read_titles
 from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.translation import (
@@ -54,13 +55,14 @@ def list_table_messages():
         for row in csv.DictReader(stream):
             yield from (row["botanical"], row["plain"])
     yield from (row["forms"] for row in read_common_names().values() if row["forms"])
-    yield from (trait.title for trait in TRAITS.values())
+    yield from (trait.title for trait in read_titles().values())
     yield from ("neither", "against both", "Not Found", "Method Not Allowed")
     yield from map(str, AcquisitionType)
     yield from (family.replace("_", " ") for family in FAMILIES)
     yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())
     yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
     yield from (*VIEWS.values(), *SCORE_TITLES.values())
+    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR)
 
 
 @pytest.fixture(scope="module")
