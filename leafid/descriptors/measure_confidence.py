@@ -23,11 +23,6 @@ _DEPENDS_ON = {
     "lobes": ("completeness",),
     "teeth": ("completeness", "sharpness"),
     "tooth_height": ("direction", "sharpness"),
-    # Of the traits, those that are no measures.
-    "petiole": ("completeness", "petiole"),
-    "length_width": ("completeness", "direction"),
-    "widest": ("completeness", "direction"),
-    "tooth_depth": ("direction", "sharpness"),
 }
 # Share of the confidence where the leaf may be several.
 _SEVERAL = 0.5

@@ -45,6 +45,14 @@ PICTURES_SHOWN = 3
 _NAMED = 3
 # Traits that are measured from the tip or the base.
 _TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
+# The measures whose confidence is that of traits with other names.
+_MEASURES = {
+    "petiole": "petiole_length",
+    "length_width": "aspect",
+    "widest": "aspect",
+    "parallel": "aspect",
+    "tooth_depth": "tooth_height",
+}
 #: What the views of local descriptors show.
 VIEWS = {
     "leaf": "the cut-out leaf",
@@ -241,8 +249,10 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
     values, landmarks = measure_reliable_traits(leaf, ends)
     if landmarks is None:
         return _NO_TRAITS
-    measures = values | {"width": landmarks.extent[1]}
-    confidence = compose_confidence(leaf, measures, landmarks.confidence)
+    measures = {_MEASURES.get(trait, trait): value for trait, value in values.items()}
+    measures["width"] = landmarks.extent[1]
+    measured = compose_confidence(leaf, measures, landmarks.confidence)
+    confidence = {trait: measured[_MEASURES.get(trait, trait)] for trait in values}
     return _Traits(values, confidence, landmarks if landmarks.has_base else None)
 
 

@@ -255,12 +255,11 @@ async def _report(request: Request, error: Exception) -> Response:
         return _tell_problem(request, problem, error.status_code, error.headers)
     if isinstance(error, LeafidError):
         return _tell_problem(request, str(error), 400)
-    text = (
-        f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
-    )
+    name = f"{type(error).__name__}: {error}"
     _log.debug("", exc_info=error)
-    _log.warning("%s", text)
-    return _tell_problem(request, text, 500)
+    _log.warning("unexpected %s; this is a bug, please report it", name)
+    problem = translate("unexpected {name}; this is a bug, please report it", name=name)
+    return _tell_problem(request, problem, 500)
 
 
 def _tell_problem(

@@ -17,6 +17,7 @@ from PIL import Image
 
 from leafid.errors import ImageError, memory_errors_as_image_error
 from leafid.pictures.header import Header, open_picture, read_header, read_picture_bytes
+from leafid.translation import translate
 
 _log = logging.getLogger(__name__)
 
@@ -106,8 +107,12 @@ def _read_header(file: str | os.PathLike[str], data: bytes) -> Header:
 def _make_damage_error(
     file: str | os.PathLike[str], header: Header, error: Exception
 ) -> ImageError:
-    damage = f"a damaged {header.kind} ({str(error).strip()})"
-    return ImageError(f"{file}: expected a whole picture, found {damage}")
+    problem = translate(
+        "expected a whole picture, found a damaged {kind} ({reason})",
+        kind=header.kind,
+        reason=str(error).strip(),
+    )
+    return ImageError(f"{file}: {problem}")
 
 
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:

@@ -21,6 +21,7 @@ from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import open_input
+from leafid.translation import translate
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
@@ -147,9 +148,12 @@ def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
                 return stream.read()
     except LeafidError as error:
         raise ImageError(str(error)) from error
-    raise ImageError(
-        f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes"
+    problem = translate(
+        "expected a picture of 1 byte to {most} MiB, found {number} bytes",
+        most=MAX_BYTES >> 20,
+        number=n_bytes,
     )
+    raise ImageError(f"{file}: {problem}")
 
 
 def hash_picture_file(file: str | os.PathLike[str]) -> str:
@@ -160,16 +164,9 @@ def hash_picture_file(file: str | os.PathLike[str]) -> str:
 def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     most = max_pixels.get()
-    expected = f"expected a picture of at most {most // 1_000_000} megapixels"
     kind = identify_format(data)
     if kind is None:
-        text = _TEXT.match(data)
-        content = "something else"
-        if data.startswith(_ARCHIVES):
-            content = "an archive; unpack it, and name the folder"
-        elif text:
-            content += f", which begins with '{text[0].decode()}'"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {content}")
+        raise ImageError(_describe_other_file(data))
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
@@ -179,26 +176,66 @@ def read_header(data: bytes) -> Header:
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        raise ImageError(f"{expected}, found more; shrink it first") from None
+        problem = translate(
+            "expected a picture of at most {most} megapixels, found more; shrink it first",
+            most=most // 1_000_000,
+        )
+        raise ImageError(problem) from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
+        problem = translate(
+            "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
+            formats=translate(READABLE_FORMATS),
+            kind=kind,
+            reason=reason,
+        )
+        raise ImageError(problem) from error
     if not is_readable:
-        raise ImageError(
-            f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read"
+        problem = translate(
+            "expected {formats}, found a {kind} of a kind that can't be read",
+            formats=translate(READABLE_FORMATS),
+            kind=kind,
         )
+        raise ImageError(problem)
     if rows * cols > most:
-        raise ImageError(f"{expected}, found {cols} × {rows}; shrink it first")
+        problem = translate(
+            "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
+            most=most // 1_000_000,
+            cols=cols,
+            rows=rows,
+        )
+        raise ImageError(problem)
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        raise ImageError(
-            f"expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew"
+        problem = translate(
+            "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
+            number=n_scans,
         )
+        raise ImageError(problem)
     if min(rows, cols) < MIN_SIDE:
-        raise ImageError(
-            f"expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}"
+        problem = translate(
+            "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
+            side=MIN_SIDE,
+            cols=cols,
+            rows=rows,
         )
+        raise ImageError(problem)
     return Header(kind, rows, cols, orientation)
+
+
+def _describe_other_file(data: bytes) -> str:
+    formats = translate(READABLE_FORMATS)
+    if data.startswith(_ARCHIVES):
+        return translate(
+            "expected {formats}, found an archive; unpack it, and name the folder",
+            formats=formats,
+        )
+    if text := _TEXT.match(data):
+        return translate(
+            "expected {formats}, found something else, which begins with '{text}'",
+            formats=formats,
+            text=text[0].decode(),
+        )
+    return translate("expected {formats}, found something else", formats=formats)
 
 
 def identify_format(data: bytes) -> str | None:
@@ -277,17 +314,24 @@ def _check_structure(kind: str, data: bytes) -> int:
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        raise ImageError(
-            f"expected a whole picture, found a truncated {kind} of {len(data)} bytes"
+        problem = translate(
+            "expected a whole picture, found a truncated {kind} of {number} bytes",
+            kind=kind,
+            number=len(data),
         )
+        raise ImageError(problem)
     return n_scans
 
 
 def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
-        raise ImageError(
-            f"expected a picture of at most {most} {noun}, found {number}; save it anew"
+        problem = translate(
+            "expected a picture of at most {most} {noun}, found {number}; save it anew",
+            most=most,
+            noun=translate(noun),
+            number=number,
         )
+        raise ImageError(problem)
 
 
 def _find_first_scan(data: bytes) -> int:

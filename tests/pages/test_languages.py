@@ -16,6 +16,7 @@ from leafid.pages.explaining import VIEWS
 from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.rendering import list_script_messages
 from leafid.pages.trait_statements import read_titles
+from leafid.pictures.header import READABLE_FORMATS
 from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.translation import (
@@ -36,11 +37,13 @@ def list_code_messages():
     """List the messages that the code translates where they stand."""
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and getattr(node.func, "id", "") == "translate"
-            ) and isinstance(node.args[0], ast.Constant):
-                yield node.args[0].value
+            if not isinstance(node, ast.Call):
+                continue
+            # The nouns of limits of picture files are translated there.
+            place = {"translate": 0, "_limit": 2}.get(getattr(node.func, "id", ""))
+            arguments = node.args[place:] if place is not None else []
+            if arguments and isinstance(arguments[0], ast.Constant):
+                yield arguments[0].value
 
 
 def list_template_messages():
@@ -57,6 +60,7 @@ def list_table_messages():
     yield from (row["forms"] for row in read_common_names().values() if row["forms"])
     yield from (trait.title for trait in read_titles().values())
     yield from ("neither", "against both", "Not Found", "Method Not Allowed")
+    yield READABLE_FORMATS
     yield from map(str, AcquisitionType)
     yield from (family.replace("_", " ") for family in FAMILIES)
     yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())

@@ -65,14 +65,13 @@ from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
 from leafid.files import open_output
-from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
-from leafid.model.model import Model
+from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.resolution import MM_PER_INCH
 from leafid.scoring.tables import Table, render
-from leafid.segmentation.leaves import find_holes, isolate_leaf, segment_leaves
+from leafid.segmentation.leaves import segment_leaves
 from leafid.segmentation.masks import (
     Masks,
     check_masks_folder,
@@ -83,9 +82,6 @@ from leafid.segmentation.masks import (
 from leafid.segmentation.reference import Reference
 from leafid.segmentation.result import Image, Segmentation
 from leafid.segmentation.segment import draw_measured
-
-# What the verdicts of an answer are called in a row; all others say that it is a leaf.
-_DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
 class Options(ScaleOptions, MeasuringOptions):
@@ -226,10 +222,12 @@ def _measure(
             f"{leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
         )
     # What a person marks is a leaf, without holes that would have to be found.
-    answers: Iterable[Answer | None] = [None] * len(leaves)
+    judged: Iterable[tuple[LeafMeasures, str | None]] = (
+        (measure_leaf(leaf), None) for leaf in leaves
+    )
     if not own_leaves:
-        answers = _answer(picture, flat, leaves, thing, read_once(model_file))
-    judged = map(partial(_judge, flat), leaves, answers)
+        model = read_once(model_file)
+        judged = judge_leaves(model, flat if thing else picture, flat, leaves, type_)
     start = {
         "picture": str(picture.file),
         "type": picture.type,
@@ -266,39 +264,13 @@ def _take_leaves(
     return [replace(leaf, n_leaves=len(leaves)) for leaf in leaves]
 
 
-def _answer(
-    picture: Picture,
-    image: Image,
-    leaves: Sequence[Segmentation],
-    thing: Reference | None,
-    model: Model,
-) -> Iterator[Answer]:
-    """Answer a picture, or each of several leaves in it, as predict does; without the thing of known size."""
-    pictures: list[Image | Picture] = [image if thing else picture]
-    if len(leaves) > 1:
-        pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
-    return model.identify(pictures, assume_type=picture.type)
-
-
-def _judge(
-    image: Image, leaf: Segmentation, answer: Answer | None
-) -> tuple[LeafMeasures, str | None]:
-    """Measure a leaf, and return its verdict, which needs an answer."""
-    if answer is None:
-        return measure_leaf(leaf), None
-    measures = measure_leaf(leaf, find_holes(image, leaf))
-    if answer.verdict in _DOUBTS:
-        return measures.doubt(answer.p_leaf or 0.0), _DOUBTS[answer.verdict]
-    return measures, "leaf"
-
-
 def _list_doubts(leaf: LeafMeasures, verdict: str | None) -> Iterator[str]:
     if leaf.values["cut"]:
         yield "is cut off by the border"
     if leaf.may_be_several:
         yield "is perhaps several leaves that touch: lay them apart"
     confidence = leaf.confidence["area"]
-    if verdict in _DOUBTS.values():
+    if verdict in DOUBTS.values():
         yield f"is {verdict} as predict and explain say: its confidences are low"
     elif confidence < MIN_CONFIDENCE:
         yield f"is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"
