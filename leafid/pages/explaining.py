@@ -131,16 +131,16 @@ class Explanation(Shown):
         """Make the record of the explanation, which JSON can hold: all but its pictures."""
         record = vars(self) | {
             "answer": self.answer.to_dict(),
-            "species": [_leave_out(species, "thumbnails") for species in self.species],
+            "species": [
+                {key: row[key] for key in ("name", "vernacular", "probability")}
+                for row in self.species
+            ],
             "statements": [statement._asdict() for statement in self.statements],
             "traits": self.traits,
             "plain_traits": self.plain_traits,
         }
-        return cast(dict[str, Any], to_builtins(_leave_out(record, "image")))
-
-
-def _leave_out(record: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key != name}
+        del record["image"]
+        return cast(dict[str, Any], to_builtins(record))
 
 
 class _Traits(NamedTuple):

@@ -1,11 +1,13 @@
 """What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
 
+from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
@@ -16,6 +18,7 @@ from leafid.pictures.names import (
     find_accepted_name,
     read_common_names,
 )
+from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 from leafid.translation import format_number, join_clauses, translate
@@ -38,12 +41,9 @@ _KEYS = {
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
-    plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    by_family = sorted(
-        model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])
-    )
-    for name, species in by_family:
-        plates[species.taxon.family or ""].append(_make_plate(name, species))
+    plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
+    families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
+    others = families.pop("", [])
     card = file.with_suffix(".md")
     added: set[str] = set()
     for type_model in model.types.values():
@@ -54,9 +54,9 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     )
     return {
         "source": file.name,
-        "plates": plates,
+        "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
         "types": _tabulate_types(model),
-        "species": _tabulate_species(model),
+        "species": _tabulate_species(plates, model.types),
         "card": read_text(card) if card.is_file() else None,
         "note": note if added else "",
     }
@@ -191,24 +191,27 @@ def _format_score(score: float | None) -> str | None:
     return None if score is None else format_number(score, ".3f")
 
 
-def _tabulate_species(model: Model) -> Table:
+def _tabulate_species(
+    plates: Iterable[Mapping[str, Any]], types: Collection[AcquisitionType]
+) -> Table:
+    columns = [*SPECIES_COLUMNS, *types, TAKEN_FOR]
     rows: list[list[Cell]] = []
-    for name, species in sorted(model.species.items()):
+    for plate in plates:
+        species = plate["species"]
         rows.append(
             [
-                name,
-                describe_common_names(name, species.vernacular_names[:1]),
+                plate["name"],
+                plate["common_names"],
                 species.taxon.family or "",
                 species.n_pictures,
                 species.n_plants,
-                *(_format_held_out(species.types.get(type_)) for type_ in model.types),
-                ", ".join(_list_taken_for(species)[:1]),
+                *(_format_held_out(species.types.get(type_)) for type_ in types),
+                ", ".join(plate["taken_for"][:1]),
             ]
         )
     title = translate(
         "Species, with the share of held-out pictures that are identified correctly"
     )
-    columns = (*SPECIES_COLUMNS, *map(str, model.types), TAKEN_FOR)
     return Table(title, list(map(translate, columns)), rows)
 
 
