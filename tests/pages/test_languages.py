@@ -142,6 +142,19 @@ def test_numbers_are_written_as_in_the_language():
     }
 
 
+def test_a_file_that_can_not_be_read_is_reported_in_a_language(
+    cli, drawn_model, tmp_path
+):
+    # Of many pictures, worker processes report.
+    for index in range(18):
+        (tmp_path / f"{index}.jpg").write_bytes(b"PK\3\4")
+    options = ("--model", drawn_model, "--jobs", 2, "--language", "fr")
+    outcome = cli("predict", tmp_path, *options)
+    assert "7.jpg: une image JPEG, PNG, " in outcome.err
+    assert "une archive a été trouvée" in outcome.err
+    assert "expected" not in outcome.err
+
+
 def test_an_explanation_is_printed_in_a_language(cli, drawn_model, leaves):
     outcome = cli("explain", leaves[0], "--model", drawn_model, "--language", "de")
     assert "if both are true" in cli("explain", leaves[0], "--model", drawn_model).out
