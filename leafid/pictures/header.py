@@ -176,49 +176,55 @@ def read_header(data: bytes) -> Header:
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        problem = translate(
-            "expected a picture of at most {most} megapixels, found more; shrink it first",
-            most=most // 1_000_000,
-        )
-        raise ImageError(problem) from None
+        raise ImageError(
+            translate(
+                "expected a picture of at most {most} megapixels, found more; shrink it first",
+                most=most // 1_000_000,
+            )
+        ) from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        problem = translate(
-            "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
-            formats=translate(READABLE_FORMATS),
-            kind=kind,
-            reason=reason,
-        )
-        raise ImageError(problem) from error
+        raise ImageError(
+            translate(
+                "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
+                formats=translate(READABLE_FORMATS),
+                kind=kind,
+                reason=reason,
+            )
+        ) from error
     if not is_readable:
-        problem = translate(
-            "expected {formats}, found a {kind} of a kind that can't be read",
-            formats=translate(READABLE_FORMATS),
-            kind=kind,
+        raise ImageError(
+            translate(
+                "expected {formats}, found a {kind} of a kind that can't be read",
+                formats=translate(READABLE_FORMATS),
+                kind=kind,
+            )
         )
-        raise ImageError(problem)
     if rows * cols > most:
-        problem = translate(
-            "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
-            most=most // 1_000_000,
-            cols=cols,
-            rows=rows,
+        raise ImageError(
+            translate(
+                "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
+                most=most // 1_000_000,
+                cols=cols,
+                rows=rows,
+            )
         )
-        raise ImageError(problem)
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        problem = translate(
-            "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
-            number=n_scans,
+        raise ImageError(
+            translate(
+                "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
+                number=n_scans,
+            )
         )
-        raise ImageError(problem)
     if min(rows, cols) < MIN_SIDE:
-        problem = translate(
-            "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
-            side=MIN_SIDE,
-            cols=cols,
-            rows=rows,
+        raise ImageError(
+            translate(
+                "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
+                side=MIN_SIDE,
+                cols=cols,
+                rows=rows,
+            )
         )
-        raise ImageError(problem)
     return Header(kind, rows, cols, orientation)
 
 
@@ -314,24 +320,26 @@ def _check_structure(kind: str, data: bytes) -> int:
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        problem = translate(
-            "expected a whole picture, found a truncated {kind} of {number} bytes",
-            kind=kind,
-            number=len(data),
+        raise ImageError(
+            translate(
+                "expected a whole picture, found a truncated {kind} of {number} bytes",
+                kind=kind,
+                number=len(data),
+            )
         )
-        raise ImageError(problem)
     return n_scans
 
 
 def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
-        problem = translate(
-            "expected a picture of at most {most} {noun}, found {number}; save it anew",
-            most=most,
-            noun=translate(noun),
-            number=number,
+        raise ImageError(
+            translate(
+                "expected a picture of at most {most} {noun}, found {number}; save it anew",
+                most=most,
+                noun=translate(noun),
+                number=number,
+            )
         )
-        raise ImageError(problem)
 
 
 def _find_first_scan(data: bytes) -> int:
