@@ -98,8 +98,7 @@ def _list_public_names() -> Iterator[str]:
     for name in sorted(leafid.__all__, key=lambda name: (name[0].isupper(), name)):
         yield f"{getattr(leafid, name).__module__}.{name}"
     yield from (
-        f"leafid.sklearn.{name}"
-        for name in ("LeafDescriptor", "LeafEmbedding", "LeafClassifier")
+        f"leafid.sklearn.{name}" for name in ("LeafDescriptor", "LeafClassifier")
     )
 
 

@@ -204,7 +204,9 @@ def traits(
     image: Any,
     acquisition_type: AcquisitionType | str | None = None,
     *,
+    model: Model | None = None,
     mm_per_pixel: float | None = None,
+    unit: str = "mm",
     each_leaf: bool = False,
     color: str = "bgr",
 ) -> list[dict[str, Any]]:
@@ -214,21 +216,26 @@ def traits(
     ----------
     image, acquisition_type, color
         As for `segment`; of the types, one of a leaf on a sheet.
+    model : Model, optional
+        What decides whether it is a leaf; by default the bundled model.
     mm_per_pixel : float, optional
         The size of a pixel. Without it, lengths are in pixels.
+    unit : {"mm", "cm"}
+        The unit of lengths where the size of a pixel is given.
     each_leaf : bool
         Return every leaf, the largest first, instead of the largest one.
 
     Returns
     -------
     list of dict
-        A row for each leaf, empty without a leaf: ``unit``, the measures that ``leafid measure --list`` lists, None
-        where they can't be told, ``…_confidence`` of each, from 0 to 1, and columns and rows of base and tip.
+        A row for each leaf, empty without a leaf: ``verdict`` ("leaf", "no leaf" or "unclear"), ``unit``, the measures
+        that ``leafid measure --list`` lists, None where they can't be told, ``…_confidence`` of each, from 0 to 1, and
+        columns and rows of base and tip.
 
     Raises
     ------
     LeafidError
-        When the type is unknown or a photo, or the size of a pixel isn't above 0.
+        When the type is unknown or a photo, the size of a pixel isn't above 0, or there is no such unit.
     """
     array = to_image(image, color=color)
     type_ = _find_type(image, array, acquisition_type)
@@ -242,13 +249,20 @@ def traits(
         raise InputError(
             f"mm_per_pixel: expected a number above 0, found {mm_per_pixel!r}"
         )
-    from leafid.descriptors.measures import (
-        measure_leaves,
-    )  # scikit-image takes half a second to import
+    if unit not in ("mm", "cm"):
+        raise InputError(f"unit: expected mm or cm, found {unit!r}")
+    # scikit-image takes half a second to import.
+    from leafid.model.judged_leaves import judge_leaves
+    from leafid.segmentation.leaves import segment_leaves
 
+    leaves = segment_leaves(array, type_)
+    if not each_leaf:
+        leaves = leaves[:1]
+    judge = model or read_once(find_bundled_model())
+    [picture] = list_pictures(image, color)
     return [
-        leaf.to_record(mm_per_pixel)
-        for leaf in measure_leaves(array, type_, each_leaf=each_leaf)
+        {"verdict": verdict} | measures.to_record(mm_per_pixel, unit)
+        for measures, verdict in judge_leaves(judge, picture, array, leaves, type_)
     ]
 
 

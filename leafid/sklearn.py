@@ -1,14 +1,14 @@
-"""leafid as estimators of scikit-learn: `LeafDescriptor` and `LeafEmbedding` transform, `LeafClassifier` classifies.
+"""leafid as estimators of scikit-learn: `LeafDescriptor` transforms pictures, `LeafClassifier` classifies them.
 
 They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
-``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. `color` is the order of channels in arrays, "bgr" or "rgb".
+``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There, ``FunctionTransformer(model.embed)`` makes a matrix of
+the features of a model. `color` is the order of channels in arrays, "bgr" or "rgb".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from leafid.errors import InputError, LeafidError
 from leafid.features.loader import PictureFunction, open_loader
 from leafid.features.recipe import Expert
 from leafid.files import StrPath
-from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
@@ -116,49 +115,6 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         """Return the names of the measures."""
         check_is_fitted(self)
         return self.feature_names_out_
-
-
-@dataclass(eq=False, repr=False)
-class LeafEmbedding(TransformerMixin, _PictureEstimator):
-    """Embeds leaves: makes a matrix of a model's features, as `leafid.Model.embed` describes them.
-
-    Parameters
-    ----------
-    model : path or None
-        A model file; by default the bundled model.
-    acquisition_type : {"scan", "scan-like", "photo"}
-        How the pictures were taken.
-    jobs, cache, color
-        As in `LeafDescriptor`.
-
-    Attributes
-    ----------
-    model_ : Path
-    """
-
-    model: StrPath | None = None
-    acquisition_type: str = "scan-like"
-    jobs: int = 1
-    cache: StrPath | bool = True
-    color: str = "bgr"
-
-    def fit(self, X: Sequence[Any], y: object = None) -> LeafEmbedding:
-        """Check the parameters; there is nothing to learn."""
-        _list_pictures(X, self.color)
-        self.model_ = Path(self.model or find_bundled_model())
-        read_once(self.model_)[
-            self.acquisition_type
-        ]  # raises where the model doesn't know the type
-        return self
-
-    def transform(self, X: Sequence[Any]) -> NDArray[np.float32]:
-        """Embed pictures; float32 (n_pictures, n_values). A picture that can't be read raises a `LeafidError`."""
-        check_is_fitted(self)
-        pictures = _list_pictures(X, self.color)
-        model, type_ = read_once(self.model_), self.acquisition_type
-        return model.embed(
-            pictures, assume_type=type_, jobs=self.jobs, cache=self.cache
-        )
 
 
 @dataclass(eq=False, repr=False)

@@ -3,11 +3,8 @@
 Lengths are in pixels, millimetres or centimetres.
 """
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import cv2
@@ -15,30 +12,15 @@ import numpy as np
 from skimage.measure import perimeter as measure_perimeter
 
 from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.measure_confidence import compose_confidence, list_measures
 from leafid.descriptors.traits import measure_cut, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
 from leafid.segmentation.result import Segmentation
 
 _POWERS = {"length": 1, "length²": 2}
 _MM_PER_UNIT = {"mm": 1, "cm": 10}
-# Share of the confidence where the leaf may be several.
-_SEVERAL = 0.5
-# The sharpness (`leafid.segmentation.condition.Condition`) that shows fine teeth.
-_SHARP = 0.6
-
-
-@cache
-def list_measures() -> dict[str, dict[str, str]]:
-    """List all measures by name.
-
-    Each has ``unit``, ``what it is``, ``source``, and what its confidence ``depends
-    on`` besides the outline. A unit ``length`` is pixels or millimetres.
-    """
-    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
-    return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +133,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     values = {name: measured.get(name) for name in list_measures()}
     return LeafMeasures(
         values=values,
-        confidence=_compose_confidence(leaf, values, landmarks.confidence),
+        confidence=compose_confidence(leaf, values, landmarks.confidence),
         landmarks=landmarks,
         n_leaves=leaf.n_leaves,
         surface=surface,
@@ -170,35 +152,3 @@ def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:
     size = plane.shape[::-1]
     mirrored = cv2.warpAffine(plane, matrix, size, flags=cv2.INTER_NEAREST)
     return float(np.count_nonzero(mirrored & plane) / np.count_nonzero(plane))
-
-
-def _compose_confidence(
-    leaf: Segmentation, values: Mapping[str, float | None], direction: float
-) -> dict[str, float]:
-    """Compose the confidence of each measure, from 0 to 1.
-
-    It is the confidence of the outline, times that of what else the measure depends on
-    (in ``measures.csv``). `direction` is the confidence of the direction of the midrib.
-    A value that is None has the confidence 0.
-    """
-    sharpness = 1.0
-    if leaf.picture is not None:
-        sharpness = min(measure_condition(leaf.picture, leaf).sharpness / _SHARP, 1.0)
-    factors = {
-        # Of what the border of the picture cuts, there is at least as much.
-        "completeness": max(
-            1 - measure_cut(leaf.blade) / (values["width"] or 1.0), 0.0
-        ),
-        "petiole": float(not measure_cut(leaf.petiole)),
-        "direction": direction,
-        # The longest extent is nearly the same in directions that are near each other.
-        "extent": float(np.sqrt(direction)),
-        "sharpness": sharpness,
-    }
-    outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)
-    confidence = dict.fromkeys(values, 0.0)
-    for name, row in list_measures().items():
-        if values[name] is not None:
-            parts = [factors[part] for part in row["depends on"].split()]
-            confidence[name] = outline * float(np.prod(parts))
-    return confidence

@@ -39,6 +39,7 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
 from leafid.pictures.picture import Picture
 from leafid.segmentation.condition import Condition
+from leafid.translation import get_language, using_language
 from leafid.versions import TYPE_VERSION
 
 T = TypeVar("T")
@@ -270,9 +271,11 @@ class FeatureLoader:
         Where it raises an error, the result is None, and the error is noted in
         `unreadable`.
         """
+        calls = list(zip(pictures, *arguments, strict=True))
+        call = partial(_call_guarded, function, get_language())
         results = ordered_map(
-            partial(_call_guarded, function),
-            list(zip(pictures, *arguments, strict=True)),
+            call,
+            calls,
             self.jobs,
             lambda call, reason: LeafidError(f"{call[0].file}: {reason}"),
         )
@@ -349,11 +352,17 @@ def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
         yield FeatureLoader(store, jobs)
 
 
-def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> Any:
+def _call_guarded(
+    function: Callable[..., Any], language: str, call: tuple[Picture, ...]
+) -> Any:
     """Call the function, or return its error with the traceback as a note: one bad picture must not cost the others."""
     file = call[0].file
     try:
-        with errors.memory_errors_as_image_error(file), errors.naming_what_to_install():
+        with (
+            using_language(language),
+            errors.memory_errors_as_image_error(file),
+            errors.naming_what_to_install(),
+        ):
             return function(*call)
     except (UsageError, InstallationError):
         raise

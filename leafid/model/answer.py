@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from leafid.pictures.taxonomy import WILDCARD
 from leafid.translation import format_number, join_clauses, translate
 
 # Probabilities in answers are multiples of one over this number.
-_DIGITS = 10**9
+_STEPS = 10**9
 # The lowest probabilities of an answer that is called sure, probable, possible; that is not uncertain; of a second
 # species; and of a higher taxon that is called sure. Of other people's pictures, lower ones are often wrong.
 _SURE = 0.98
@@ -44,6 +45,7 @@ NO_NAMES = {
     "no-leaf": "No leaf: leafid sees none in this picture",
     "unclear": "Unclear: this picture can't be judged",
 }
+_HIGHER = frozenset({"genus", "family", "order"})
 Decision = Literal[
     "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
 ]
@@ -135,11 +137,9 @@ class Answer(Shown):
 
         It is that of the first species where the model names none, and None for a picture that can't be read or judged.
         """
-        return (
-            None
-            if self.verdict in {"unreadable", "unclear"}
-            else round(self.calibrate(self._first[1]), 9)
-        )
+        if self.verdict in {"unreadable", "unclear"}:
+            return None
+        return round(self.calibrate(self._first[1]), 9)
 
     @property
     def verdict_text(self) -> str:
@@ -149,34 +149,46 @@ class Answer(Shown):
         verdict = self.verdict
         if verdict in NO_NAMES:
             return join_clauses([translate(NO_NAMES[verdict]), *self.doubts])
-        names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown":
-            head = translate(
-                "Unknown: probably none of the {number} species that the model knows",
-                number=len(self.ranking),
+            clauses = self._say_unknown()
+        elif verdict in _HIGHER:
+            clauses = self._say_taxon()
+        else:
+            clauses = self._say_species()
+        return join_clauses([*clauses, *self.doubts])
+
+    def _say_unknown(self) -> list[str]:
+        head = translate(
+            "Unknown: probably none of the {number} species that the model knows",
+            number=len(self.ranking),
+        )
+        if self.backed_off and self.backed_off[0] == WILDCARD:
+            head = translate("Unknown: not even an order is probable enough")
+        name = self._describe_species(self.ranking[0][0])
+        return [head, translate("the most similar species is {name}", name=name)]
+
+    def _say_taxon(self) -> list[str]:
+        share = format_probability(self.calibrate(self._first[1]))
+        single = translate(
+            "no single species is probable enough, the most probable is {name}",
+            name=self._describe_share(0),
+        )
+        return [self._say_how_sure(f"{self.name}, {share}"), single]
+
+    def _say_species(self) -> list[str]:
+        names = self._describe_share(0)
+        second = sum(p for _, p in self.ranking[1:2])
+        if second and self.calibrate(second) >= _WORTH_NAMING:
+            names = translate(
+                "{first}, or {second}", first=names, second=self._describe_share(1)
             )
-            if self.backed_off and self.backed_off[0] == WILDCARD:
-                head = translate("Unknown: not even an order is probable enough")
-            similar = translate("the most similar species is {name}", name=names[0])
-            return join_clauses([head, similar, *self.doubts])
-        shares = [self.calibrate(p) for _, p in self.ranking[:2]]
-        shown = [
-            f"{name}, {format_probability(share)}"
-            for name, share in zip(names, shares, strict=True)
-        ]
-        if verdict not in {"species", "uncertain"}:
-            probability = format_probability(self.calibrate(self._first[1]))
-            higher = self._say_how_sure(f"{self.name}, {probability}")
-            single = translate(
-                "no single species is probable enough, the most probable is {name}",
-                name=shown[0],
-            )
-            return join_clauses([higher, single])
-        species = shown[0]
-        if shares[-1] >= _WORTH_NAMING:
-            species = translate("{first}, or {second}", first=species, second=shown[-1])
         sure = [] if self.is_sure else self._list_what_is_sure()
-        return join_clauses([self._say_how_sure(species), *sure, *self.doubts])
+        return [self._say_how_sure(names), *sure]
+
+    def _describe_share(self, index: int) -> str:
+        name, probability = self.ranking[index]
+        share = format_probability(self.calibrate(probability))
+        return f"{self._describe_species(name)}, {share}"
 
     @property
     def is_sure(self) -> bool:
@@ -187,8 +199,9 @@ class Answer(Shown):
     def doubts(self) -> tuple[str, ...]:
         """The reasons that the verdict in words has: none beside a higher taxon or where `is_sure`."""
         answer = self.whole or self
-        is_higher = answer.verdict in {"genus", "family", "order", "unreadable"}
-        return () if is_higher or answer.is_sure else answer.reasons
+        if answer.problem or answer.verdict in _HIGHER or answer.is_sure:
+            return ()
+        return answer.reasons
 
     def _say_how_sure(self, name: str) -> str:
         probability = self.calibrate(self._first[1])
@@ -215,40 +228,36 @@ class Answer(Shown):
         It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out pictures taught. A species that is
         not the first gets at most what the first one leaves.
         """
-        told = self.whole or self
+        answer = self.whole or self
+        share = apply_calibration(probability * answer.known_leaf, answer.calibration)
         first = self.ranking[0][1]
-        most = 1.0 if probability > first - 0.5 / _DIGITS else 1 - self.calibrate(first)
-        return min(
-            apply_calibration(probability * told.known_leaf, told.calibration), most
-        )
+        if probability > first - 0.5 / _STEPS:
+            return share
+        return min(share, 1 - self.calibrate(first))
 
     @property
     def known_leaf(self) -> float:
         """`p_leaf` times `p_known`; 1 where the model has not learned to tell."""
-        return (
-            1.0
-            if self.p_leaf is None or self.p_known is None
-            else self.p_leaf * self.p_known
-        )
+        if self.p_leaf is None or self.p_known is None:
+            return 1.0
+        return self.p_leaf * self.p_known
 
     @property
     def _first(self) -> tuple[str, float]:
         """What is named, or else the first species, with its probability if the picture shows a known leaf."""
-        is_higher = self.decision in {"genus", "family", "order"}
-        return self.backed_off if self.backed_off and is_higher else self.ranking[0]
+        if self.backed_off and self.decision in _HIGHER:
+            return self.backed_off
+        return self.ranking[0]
 
     def _list_what_is_sure(self) -> list[str]:
         """Say that the genus or family of the first species is sure, or that it is one of the first two, if so."""
-        first = self.taxa.get(self.ranking[0][0])
         for rank, message in SURE_TAXA.items():
-            taxon = getattr(first, rank, None)
-            share = self.calibrate(
-                sum(
-                    p
-                    for name, p in self.ranking
-                    if getattr(self.taxa.get(name), rank, None) == taxon
-                )
-            )
+            shares: dict[str | None, float] = defaultdict(float)
+            for name, probability in self.ranking:
+                shares[getattr(self.taxa.get(name), rank, None)] += probability
+            # That of the first species is the first one.
+            taxon, total = next(iter(shares.items()))
+            share = self.calibrate(total)
             if taxon and share >= _SURE_TAXON:
                 text = format_probability(share)
                 return [translate(message, name=taxon, share=text)]
@@ -366,6 +375,6 @@ def rank_species(
     order = np.argsort(-probabilities, kind="stable")
     # Rounded down, so that the probabilities of a picture never sum to more than 1.
     return [
-        (species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS)
+        (species[column], math.floor(probabilities[column] * _STEPS) / _STEPS)
         for column in order
     ]

@@ -1,7 +1,7 @@
 """What a model has learned of one acquisition type: a classifier for each expert, their fusion, and thresholds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from leafid.learning.knownness import compute_evidence
 from leafid.learning.rejection import Rejection
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
-from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.answer import Answer, rank_species
 from leafid.model.reasons import explain_doubt
 from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -97,12 +97,11 @@ class Identifier:
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
         """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
-        return np.array(
-            [
-                np.concatenate([item.vectors[name] for name in self.recipe.experts])
-                for item in features
-            ]
-        )
+        names = self.recipe.experts
+        columns = [
+            np.array([item.vectors[name] for item in features]) for name in names
+        ]
+        return np.hstack(columns)
 
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -163,31 +162,26 @@ class TypeModel:
         common_names: Mapping[str, Sequence[str]],
     ) -> Answer:
         """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
-        scores = self.identifier.score([features])
-        (probabilities,) = self.identifier.predict_proba([features], scores)
-        ranking = rank_species(probabilities, self.identifier.species)
-        assessed, rejection = (
-            self.identifier.assess([features], scores),
-            self.identifier.rejection,
-        )
-        p_leaf = p_known = None
-        slope, offset = 1.0, 0.0
-        decision: Decision = "species" if features.confidence else "no-leaf"
-        if assessed and rejection:
-            p_leaf, p_known = (
-                round(float(probability), 9) for (probability,) in assessed
-            )
-            (decision,) = rejection.judge(*assessed, reject_at).tolist()
-            slope, offset = rejection.calibration.tolist()
-        return Answer(
+        identifier, rejection = self.identifier, self.identifier.rejection
+        scores = identifier.score([features])
+        [probabilities] = identifier.predict_proba([features], scores)
+        answer = Answer(
             picture,
-            ranking,
+            rank_species(probabilities, identifier.species),
             features.confidence,
-            p_leaf,
-            p_known,
-            decision,
-            (slope, offset),
-            explain_doubt(features.condition, decision),
+            decision="species" if features.confidence else "no-leaf",
             common_names=common_names,
             n_leaves=int(features.condition.n_leaves),
         )
+        assessed = identifier.assess([features], scores)
+        if assessed and rejection:
+            leaf, known = assessed
+            answer = replace(
+                answer,
+                p_leaf=round(float(leaf[0]), 9),
+                p_known=round(float(known[0]), 9),
+                decision=rejection.judge(leaf, known, reject_at)[0].item(),
+                calibration=tuple(rejection.calibration.tolist()),
+            )
+        reasons = explain_doubt(features.condition, answer.decision)
+        return replace(answer, reasons=reasons)

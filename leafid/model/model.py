@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, open_loader
 from leafid.files import StrPath
 from leafid.grouping import group_by
@@ -145,16 +146,12 @@ class Model(Shown):
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        listed, group_by = (
-            self._list_pictures(pictures, assume_type, color),
-            "session" if sessions else None,
-        )
         yield from self.predict(
-            listed,
+            self._list_pictures(pictures, assume_type, color),
             FeatureLoader(jobs=jobs),
             reject_at,
             back_off=back_off,
-            group_by=group_by,
+            group_by="session" if sessions else None,
         )
 
     def identify_plant(
@@ -176,16 +173,14 @@ class Model(Shown):
         LeafidError
             When there is no picture, or as `identify`.
         """
-        listed, loader = (
-            self._list_pictures(pictures, assume_type, color),
-            FeatureLoader(jobs=jobs),
-        )
+        listed = self._list_pictures(pictures, assume_type, color)
         if not listed:
             raise LeafidError("expected at least one picture of the plant, found none")
-        [answer] = self.predict(
+        loader = FeatureLoader(jobs=jobs)
+        answers = self.predict(
             listed, loader, reject_at, back_off=back_off, group_by="all"
         )
-        return answer
+        return next(answers)
 
     def embed(
         self,
@@ -205,26 +200,21 @@ class Model(Shown):
         """
         listed = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
-            typed = [
-                picture
-                for picture, _ in self.recogniser.recognise_pictures(
-                    listed, loader
-                ).values()
-            ]
+            recognised = self.recogniser.recognise_pictures(listed, loader)
+            typed = [picture for picture, _ in recognised.values()]
+            features: list[Features | None] = []
             types = {picture.require_type() for picture in typed}
-            if len(types) > 1 or not listed:
-                kinds = ", ".join(sorted(types)) or "no picture"
-                raise LeafidError(
-                    f"expected pictures of one acquisition type, found {kinds}; say assume_type"
-                )
-            streams = [
-                loader.stream(typed, self[type_].identifier.extractor)
-                for type_ in types
-            ]
-            features = [item for item in chain(*streams) if item]
-        if loader.unreadable:
-            raise LeafidError(next(iter(loader.unreadable.values())))
-        return self[types.pop()].identifier.join_vectors(features).astype(np.float32)
+            if len(types) == 1:
+                [identifier] = [self[type_].identifier for type_ in types]
+                features = list(loader.stream(typed, identifier.extractor))
+        for problem in loader.unreadable.values():
+            raise LeafidError(problem)
+        if not features:
+            kinds = ", ".join(sorted(types)) or "no picture"
+            raise LeafidError(
+                f"expected pictures of one acquisition type, found {kinds}; say assume_type"
+            )
+        return identifier.join_vectors(list(filter(None, features))).astype(np.float32)
 
     def predict(
         self,
@@ -244,10 +234,9 @@ class Model(Shown):
         loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
         back off. Memory doesn't grow with the number of pictures, which are identified in batches.
         """
-        for type_ in dict.fromkeys(
-            picture.type for picture in pictures if picture.type is not None
-        ):
-            self[type_]  # raises before any work is done
+        for picture in pictures:
+            if picture.type is not None:
+                self[picture.type]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
         n_begun = 0
         for groups in _split_into_batches(pictures, group_by):
@@ -283,12 +272,9 @@ class Model(Shown):
         table = read_common_names()
         species = {}
         for name, record in self.species.items():
-            names = dict.fromkeys(
-                [table.get(name, {}).get(language, ""), *record.vernacular_names]
-            )
-            species[name] = structs.replace(
-                record, vernacular_names=tuple(filter(None, names))
-            )
+            first = table.get(name, {}).get(language, "")
+            names = filter(None, dict.fromkeys([first, *record.vernacular_names]))
+            species[name] = structs.replace(record, vernacular_names=tuple(names))
         return replace(self, species=species)
 
     def _list_pictures(
@@ -340,26 +326,23 @@ class Model(Shown):
         """Name the species, or the lowest taxon above it that is probable enough."""
         if answer.problem:
             return answer
-        threshold = 0.0
-        for type_ in {
-            part.picture.type for part in answer.parts or [answer] if part.picture.type
-        }:
-            fitted = self[type_].thresholds
+        thresholds = []
+        for part in answer.parts or [answer]:
+            if part.type is None:
+                continue
+            fitted = self[part.type].thresholds
             if fitted is None or fitted.back_off is None:
                 raise LeafidError(
-                    f"the model has no back-off threshold for pictures of type {type_}: its training set had no "
+                    f"the model has no back-off threshold for pictures of type {part.type}: its training set had no "
                     "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
                 )
-            threshold = max(threshold, fitted.back_off)
+            thresholds.append(fitted.back_off)
+        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+        threshold = max(thresholds) if answer.has_leaf else np.inf
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
-        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
-        [named] = back_off(
-            probabilities[None],
-            taxonomy.path_table,
-            threshold if answer.has_leaf else np.inf,
-        )
+        [named] = back_off(probabilities[None], taxonomy.path_table, threshold)
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(
@@ -373,16 +356,16 @@ def _split_into_batches(
     pictures: Sequence[Picture], grouping: str | None
 ) -> Iterator[list[list[Picture]]]:
     """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
+    groups = [[picture] for picture in pictures]
+    if grouping:
+        groups = list(group_by(pictures, GROUPINGS[grouping]).values())
     batch: list[list[Picture]] = []
-    groups = (
-        group_by(pictures, GROUPINGS[grouping]).values()
-        if grouping
-        else ([picture] for picture in pictures)
-    )
+    n_pictures = 0
     for group in groups:
-        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
+        if batch and n_pictures + len(group) > BATCH_SIZE:
             yield batch
-            batch = []
+            batch, n_pictures = [], 0
         batch.append(group)
+        n_pictures += len(group)
     if batch:
         yield batch

@@ -10,7 +10,10 @@ from leafid.translation import translate
 # sheets of that, the Swedish and the UCI set. Beyond it are 99 % of those that were blurred (with a standard
 # deviation of 6 pixels of 800), all that were darkened (to 0.15) or reduced (to 50 pixels), and 91 % of those that were
 # cut in half. Needles are no reason, as measures of the outline tell only a quarter of them from leaves.
-_MIN_SHARPNESS, _MIN_LIGHTNESS, _MAX_CUT, _MIN_SIDE = 0.6, 0.25, 0.1, 64
+_MIN_SHARPNESS = 0.6
+_MIN_LIGHTNESS = 0.25
+_MAX_CUT = 0.1
+_MIN_SIDE = 64
 
 
 def explain_doubt(

@@ -1,15 +1,15 @@
 """The shapes that the arrays of a model must have."""
 
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Generator, Iterator, Mapping
+from itertools import chain, zip_longest
 
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.learning.knownness import count_evidence
 from leafid.learning.linear import apply_feature_map
-from leafid.learning.scorers import LinearScorer
-from leafid.model.identifier import TypeModel
+from leafid.learning.scorers import LinearScorer, RowTransform
+from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType
 
@@ -21,97 +21,94 @@ def check_shapes(
     types: Mapping[AcquisitionType, TypeModel], recogniser: TypeRecogniser
 ) -> None:
     """Raise a `ValueError` at the first array whose shape is not what recipes, types and species demand."""
-    scorer, n_types = recogniser.scorer, len(recogniser.types)
-    arrays = (
-        [_list_scorer("recogniser", scorer, N_EXPANDED_FEATURES, n_types)]
-        if scorer
-        else []
+    arrays = chain(
+        _list_recogniser(recogniser), *(_list_arrays(model) for model in types.values())
     )
-    for name, array, shape in chain(*arrays, *map(_list_arrays, types.values())):
-        fits = [
-            length in (-1, size)
-            for length, size in zip(shape, array.shape, strict=False)
+    for name, array, shape in arrays:
+        expected = [
+            size if length < 0 else length
+            for length, size in zip_longest(shape, array.shape, fillvalue=0)
         ]
-        if len(shape) != array.ndim or not all(fits) or not array.size:
+        if tuple(expected) != array.shape or not array.size:
             raise ValueError(
                 f"expected an array {name} of shape {shape}, found {array.shape}"
             )
 
 
+def _list_recogniser(recogniser: TypeRecogniser) -> Iterator[_Array]:
+    if scorer := recogniser.scorer:
+        n_types = len(recogniser.types)
+        yield from _list_scorer("recogniser", scorer, N_EXPANDED_FEATURES, n_types)
+
+
 def _list_scorer(
     name: str, scorer: LinearScorer, n_values: int, n_classes: int
 ) -> Iterator[_Array]:
-    n_columns = apply_feature_map(np.zeros((1, n_values)), scorer.map).shape[1]
+    n_columns = _count_columns(scorer.map, n_values)
     yield f"{name}.coefficients", scorer.coefficients, (n_columns, n_classes)
     yield f"{name}.intercepts", scorer.intercepts, (n_classes,)
 
 
+def _list_transform(
+    name: str, transform: RowTransform, n_columns: int
+) -> Iterator[_Array]:
+    for row in (transform.mean, transform.scale, *transform.means.values()):
+        if row is not None:
+            yield name, row, (n_columns,)
+
+
+def _count_columns(map_: str, n_values: int) -> int:
+    return apply_feature_map(np.zeros((1, n_values)), map_).shape[1]
+
+
 def _list_arrays(model: TypeModel) -> Iterator[_Array]:
-    identifier, type_, n_joined = model.identifier, model.identifier.type, 0
-    for name, expert in identifier.recipe.experts.items():
-        place, n_species = f"{type_}.{name}", len(identifier.species)
-        if expert.is_local:
-            encoder, codebook = expert.make_encoder(0), dict(identifier.codebooks[name])
-            shapes = encoder.list_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
-            yield from (
-                (f"{place}.{key}", codebook[key], shape)
-                for key, shape in shapes.items()
-            )
-            n_values = encoder.set_state(codebook).n_features
-        else:
-            n_values = len(get_column_names(expert.families))
-        n_joined += n_values
-        if scorer := identifier.scorers.get(name):
-            yield from _list_scorer(place, scorer, n_values, n_species)
-        else:
-            estimator = identifier.estimators[name]
-            n_columns = apply_feature_map(
-                np.zeros((1, n_values)), estimator.transform.map
-            ).shape[1]
-            arrays = [
-                estimator.transform.mean,
-                estimator.transform.scale,
-                *estimator.transform.means.values(),
-            ]
-            yield from (
-                (f"{place}.transform", row, (n_columns,))
-                for row in arrays
-                if row is not None
-            )
-            # Loading it refuses other types than those of scikit-learn.
-            scores = estimator.scores(np.zeros((1, n_values), np.float32))
-            yield f"{place}.scores", scores, (1, n_species)
-        if scorer and (statistics := identifier.statistics.get(name)):
-            transform, n_columns = statistics.transform, len(scorer.coefficients)
-            yield f"{place}.components", statistics.components, (n_columns, -1)
-            rows = [
-                statistics.remainder,
-                statistics.mean,
-                transform.mean,
-                transform.scale,
-                *transform.means.values(),
-            ]
-            yield from (
-                (f"{place}.statistics", row, (n_columns,))
-                for row in rows
-                if row is not None
-            )
+    identifier = model.identifier
+    place, n_joined = identifier.type, 0
+    for name in identifier.recipe.experts:
+        n_joined += yield from _list_expert(identifier, name)
     n_experts = len(identifier.recipe.experts)
-    yield f"{type_}.weights", identifier.weights, (n_experts,)
+    yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield f"{type_}.leaf", rejection.leaf_coefficients, (n_joined + 1,)
+        yield f"{place}.leaf", rejection.leaf_coefficients, (n_joined + 1,)
         yield (
-            f"{type_}.known",
+            f"{place}.known",
             rejection.known_coefficients,
             (count_evidence(n_experts) + 1,),
         )
-        yield f"{type_}.quantiles", rejection.quantiles, (-1,)
-        yield f"{type_}.answer", rejection.calibration, (2,)
+        yield f"{place}.quantiles", rejection.quantiles, (-1,)
+        yield f"{place}.answer", rejection.calibration, (2,)
     if thresholds := model.thresholds:
-        yield f"{type_}.sizes", thresholds.sizes, (-1,)
-        yield (
-            f"{type_}.size_thresholds",
-            thresholds.size_thresholds,
-            thresholds.sizes.shape,
-        )
-        yield f"{type_}.correct_probabilities", thresholds.correct_probabilities, (-1,)
+        sizes = thresholds.sizes
+        yield f"{place}.sizes", sizes, (-1,)
+        yield f"{place}.size_thresholds", thresholds.size_thresholds, sizes.shape
+        yield f"{place}.correct_probabilities", thresholds.correct_probabilities, (-1,)
+
+
+def _list_expert(identifier: Identifier, name: str) -> Generator[_Array, None, int]:
+    """List the arrays of an expert; return the length of its vectors."""
+    expert = identifier.recipe.experts[name]
+    place, n_species = f"{identifier.type}.{name}", len(identifier.species)
+    if expert.is_local:
+        encoder, codebook = expert.make_encoder(0), dict(identifier.codebooks[name])
+        length = LOCAL_DESCRIPTORS[expert.descriptor].length
+        for key, shape in encoder.list_shapes(length).items():
+            yield f"{place}.{key}", codebook[key], shape
+        n_values = encoder.set_state(codebook).n_features
+    else:
+        n_values = len(get_column_names(expert.families))
+    if scorer := identifier.scorers.get(name):
+        yield from _list_scorer(place, scorer, n_values, n_species)
+    else:
+        estimator = identifier.estimators[name]
+        n_columns = _count_columns(estimator.transform.map, n_values)
+        yield from _list_transform(f"{place}.transform", estimator.transform, n_columns)
+        # Loading it refuses other types than those of scikit-learn.
+        scores = estimator.scores(np.zeros((1, n_values), np.float32))
+        yield f"{place}.scores", scores, (1, n_species)
+    if scorer and (statistics := identifier.statistics.get(name)):
+        n_columns, label = len(scorer.coefficients), f"{place}.statistics"
+        yield f"{place}.components", statistics.components, (n_columns, -1)
+        yield label, statistics.remainder, (n_columns,)
+        yield label, statistics.mean, (n_columns,)
+        yield from _list_transform(label, statistics.transform, n_columns)
+    return n_values

@@ -2,42 +2,57 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
 
 import cv2
 import numpy as np
 from msgspec import to_builtins
 
 from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.measure_confidence import compose_confidence
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from leafid.descriptors.shape.contour import Points
 from leafid.descriptors.traits import MIN_CONFIDENCE, measure_reliable_traits
 from leafid.features.extractor import segment_as_type
-from leafid.features.recipe import LONGEST_SIDE
+from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
-from leafid.model.species import Species, TraitRange
+from leafid.model.species import Species, Thumbnail
 from leafid.notebook import Shown, plot_outlines
-from leafid.pages.trait_statements import TRAITS, Statement, state_traits
+from leafid.pages.comparing import choose_rival, compare_species
+from leafid.pages.trait_statements import Statement, read_titles, state_traits
 from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.translation import translate
 
-#: Number of species that are shown, and of those with pictures, and of pictures of each.
-SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
-# Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
-_NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
-# Distance between the medians of two species, in half widths of their ranges, above which they differ; and smallest
-# probability of a second name that a leaf is compared with.
-_APART, _CLOSE = 0.5, 0.02
+#: Number of species that are shown.
+SPECIES_SHOWN = 5
+#: Number of species that are shown with pictures.
+PICTURED_SPECIES = 3
+#: Number of pictures of such a species.
+PICTURES_SHOWN = 3
+# Number of species that an expert names.
+_NAMED = 3
 # Traits that are measured from the tip or the base.
 _TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
+# The measures whose confidence is that of traits with other names.
+_MEASURES = {
+    "petiole": "petiole_length",
+    "length_width": "aspect",
+    "widest": "aspect",
+    "parallel": "aspect",
+    "tooth_depth": "tooth_height",
+}
 #: What the views of local descriptors show.
 VIEWS = {
     "leaf": "the cut-out leaf",
@@ -114,22 +129,29 @@ class Explanation(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Make the record of the explanation, which JSON can hold: all but its pictures."""
-        record = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in {"answer", "image"}
-        }
-        shown = [
-            {name: species[name] for name in species if name != "thumbnails"}
-            for species in self.species
-        ]
-        words = {
-            "species": shown,
+        record = vars(self) | {
+            "answer": self.answer.to_dict(),
+            "species": [
+                {key: row[key] for key in ("name", "vernacular", "probability")}
+                for row in self.species
+            ],
             "statements": [statement._asdict() for statement in self.statements],
             "traits": self.traits,
             "plain_traits": self.plain_traits,
         }
-        return {"answer": self.answer.to_dict(), **to_builtins(record | words)}
+        del record["image"]
+        return cast(dict[str, Any], to_builtins(record))
+
+
+class _Traits(NamedTuple):
+    """What is measured well enough of a leaf, with the confidence of each trait."""
+
+    values: Mapping[str, float]
+    confidence: Mapping[str, float]
+    landmarks: Landmarks | None
+
+
+_NO_TRAITS = _Traits({}, {}, None)
 
 
 @using_one_thread()
@@ -147,64 +169,24 @@ def explain(
     shown = shrink(image, LONGEST_SIDE)
     is_leaf = answer.verdict != "no-leaf" or bool(ends)
     leaf = segment_as_type(shown, answer.type)
-    values: dict[str, float] = {}
-    landmarks: Landmarks | None = None
-    note = ""
-    # A photo's outline is seldom exact, and often that of several leaves.
-    if is_leaf and not answer.type.lies_on_sheet:
-        note = translate(
-            "Traits are measured only in pictures of a leaf on a plain sheet."
-        )
-    elif is_leaf and leaf.may_be_several:
-        note = translate(
-            "Perhaps these are several leaves that touch: traits are left out."
-        )
-    elif is_leaf:
-        chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
-        values, landmarks = measure_reliable_traits(leaf, chosen)
-        if not ends and shown.shape != image.shape and leaf.mask.any():
-            # In a large picture, the margin of a small leaf is lost by shrinking.
-            closer = measure_reliable_traits(
-                segment_as_type(_look_closer(image, leaf), answer.type)
-            )[0]
-            values = closer or values
-        if landmarks and not landmarks.has_base:
-            landmarks = None
-        named = (
-            model.species[answer.name].traits
-            if answer.name and answer.verdict == "species"
-            else {}
-        )
-        if (
-            "compound" in named
-            and values.get("compound", named["compound"].median)
-            != named["compound"].median
-        ):
-            # Leaflets that overlap were taken for lobes, or lobes for leaflets.
-            values = {name: values[name] for name in ("petiole",) if name in values}
-            note = translate(
-                "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
-                name=answer.name,
-            )
-        elif not values and leaf.outline_confidence < MIN_CONFIDENCE:
-            note = translate(
-                "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
-            )
-        elif landmarks is None and "petiole" not in values:
-            note = translate(
-                "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
-            )
-    names = [
-        name
-        for name, _ in answer.ranking[:SPECIES_SHOWN]
-        if answer.has_leaf and answer.verdict != "unclear"
-    ]
-    compared = (
-        [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
-    )
+    note, traits = "", _NO_TRAITS
+    if is_leaf:
+        note = _find_obstacle(answer.type, leaf)
+        if not note:
+            traits = _measure_at_best(image, leaf, answer.type, ends)
+            traits, note = _check_traits(traits, leaf, answer, model.species)
+    landmarks = traits.landmarks
+    n_shown = SPECIES_SHOWN if answer.has_leaf and answer.verdict != "unclear" else 0
+    ranking = answer.ranking[:n_shown]
+    compared = []
+    if len(ranking) > 1:
+        compared = [ranking[0][0], *choose_rival(answer, model.species)]
     # What is measured from a tip that may be the base is no evidence.
     unsure = set() if landmarks else _TRAITS_OF_ENDS
-    evidence = {name: values[name] for name in values.keys() - unsure}
+    evidence = {name: traits.values[name] for name in traits.values.keys() - unsure}
+    opinions = []
+    if is_leaf:
+        opinions = _collect_opinions(model[answer.type].identifier, shown)
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -213,14 +195,13 @@ def explain(
         outline_confidence=leaf.outline_confidence,
         outlines=sketch_outlines(leaf.blade) if is_leaf else [],
         petioles=sketch_outlines(leaf.petiole) if landmarks else [],
-        tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
-        base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
-        statements=state_traits(values),
-        opinions=_collect_opinions(model[answer.type].identifier, shown)
-        if is_leaf
-        else [],
+        tip=_to_point(landmarks.tip) if landmarks else None,
+        base=_to_point(landmarks.base) if landmarks else None,
+        statements=state_traits(traits.values, traits.confidence),
+        opinions=opinions,
         species=[
-            _show_species(model, answer, values, rank) for rank in range(len(names))
+            _show_species(model.species[name], answer, traits.values, rank)
+            for rank, (name, _) in enumerate(ranking)
         ],
         compared=compared,
         differences=compare_species(model.species, compared, evidence),
@@ -228,128 +209,122 @@ def explain(
     )
 
 
+def _to_point(place: Points) -> Point:
+    return (place[::-1] + 0.5).tolist()
+
+
+def _find_obstacle(type_: AcquisitionType, leaf: Segmentation) -> str:
+    """Say why no trait is measured, if so."""
+    # A photo's outline is seldom exact, and often that of several leaves.
+    if not type_.lies_on_sheet:
+        return translate(
+            "Traits are measured only in pictures of a leaf on a plain sheet."
+        )
+    if leaf.may_be_several:
+        return translate(
+            "Perhaps these are several leaves that touch: traits are left out."
+        )
+    return ""
+
+
+def _measure_at_best(
+    image: Image, leaf: Segmentation, type_: AcquisitionType, ends: Sequence[float]
+) -> _Traits:
+    """Measure the traits of a leaf that was found in the shrunk picture."""
+    if ends:
+        places = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape
+        return _measure(leaf, places)
+    traits = _measure(leaf)
+    if leaf.mask.shape == image.shape[:2] or not leaf.mask.any():
+        return traits
+    # In a large picture, the margin of a small leaf is lost by shrinking.
+    closer = _measure(segment_as_type(_look_closer(image, leaf), type_))
+    if not closer.values:
+        return traits
+    # Its tip and base are those of another picture.
+    return closer._replace(landmarks=closer.landmarks and traits.landmarks)
+
+
+def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
+    values, landmarks = measure_reliable_traits(leaf, ends)
+    if landmarks is None:
+        return _NO_TRAITS
+    measures = {_MEASURES.get(trait, trait): value for trait, value in values.items()}
+    measures["width"] = landmarks.extent[1]
+    measured = compose_confidence(leaf, measures, landmarks.confidence)
+    confidence = {trait: measured[_MEASURES.get(trait, trait)] for trait in values}
+    return _Traits(values, confidence, landmarks if landmarks.has_base else None)
+
+
+def _check_traits(
+    traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
+) -> tuple[_Traits, str]:
+    """Leave out traits of the blade that don't fit the species, and say what is missing, and why."""
+    values = traits.values
+    known = None
+    if answer.name and answer.verdict == "species":
+        known = species[answer.name].traits.get("compound")
+    if known and values.get("compound", known.median) != known.median:
+        # Leaflets that overlap were taken for lobes, or lobes for leaflets.
+        petiole = {name: values[name] for name in ("petiole",) if name in values}
+        return traits._replace(values=petiole), translate(
+            "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
+            name=answer.name,
+        )
+    if not values and leaf.outline_confidence < MIN_CONFIDENCE:
+        return traits, translate(
+            "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
+        )
+    if traits.landmarks is None and "petiole" not in values:
+        return traits, translate(
+            "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+        )
+    return traits, ""
+
+
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
     """Cut the leaf that was found in a shrunk picture out of the whole one, with a fifth of its length around it."""
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
-    box = (
-        np.array([[row0 - margin, row1 + margin], [col0 - margin, col1 + margin]])
-        * image.shape[0]
+    starts = np.array([row0, col0]) - margin
+    ends = np.array([row1, col1]) + margin
+    factor = image.shape[0] / leaf.mask.shape[0]
+    (top, left), (bottom, right) = (
+        np.maximum(factor * np.array([starts, ends]), 0).astype(int).tolist()
     )
-    rows, cols = (
-        slice(*side)
-        for side in np.maximum(box / leaf.mask.shape[0], 0).astype(int).tolist()
-    )
-    return shrink(np.ascontiguousarray(image[rows, cols]), LONGEST_SIDE)
+    return shrink(np.ascontiguousarray(image[top:bottom, left:right]), LONGEST_SIDE)
 
 
 def _show_species(
-    model: Model, answer: Answer, values: Mapping[str, float], rank: int
+    species: Species, answer: Answer, values: Mapping[str, float], rank: int
 ) -> dict[str, Any]:
-    name, p = answer.ranking[rank]
-    species = model.species[name]
-    n_pictures = (
-        PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
-    )
-    # Those of the same type first, then those whose traits are nearest to the leaf's.
-    thumbnails = sorted(
-        species.thumbnails,
-        key=lambda shown: (
-            shown.type != answer.type,
-            _measure_distance(shown.traits, values),
-        ),
-    )
+    name, probability = answer.ranking[rank]
+    thumbnails: list[Thumbnail] = []
+    if rank < PICTURED_SPECIES and answer.verdict != "no-leaf":
+        thumbnails = sorted(
+            species.thumbnails, key=partial(_order_thumbnail, answer.type, values)
+        )
     return {
         "name": name,
         "vernacular": describe_common_names(name, species.vernacular_names[:1]),
-        "probability": answer.calibrate(p),
-        "thumbnails": thumbnails[:n_pictures],
+        "probability": answer.calibrate(probability),
+        "thumbnails": thumbnails[:PICTURES_SHOWN],
     }
 
 
-def _measure_distance(
-    traits: Mapping[str, float], values: Mapping[str, float]
-) -> float:
-    """Measure how much traits differ, on average, in the smallest differences worth mentioning."""
-    shared = TRAITS.keys() & values.keys() & traits.keys()
+def _order_thumbnail(
+    type_: AcquisitionType | None, values: Mapping[str, float], thumbnail: Thumbnail
+) -> tuple[bool, float]:
+    """Order thumbnails of the same type first, then by the differences of their traits.
+
+    These are a mean over the traits, in the smallest differences worth mentioning.
+    """
     gaps = [
-        abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable
-        for name in shared
+        abs(values[name] - thumbnail.traits[name]) * title.scale / title.noticeable
+        for name, title in read_titles().items()
+        if name in values and name in thumbnail.traits
     ]
-    return float(np.mean(gaps)) if gaps else np.inf
-
-
-def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
-    """Choose the second name to compare the first one with, unless it is as good as excluded.
-
-    It is then the species that held-out pictures of the first one were most often taken for, if there is one.
-    """
-    (first, _), (second, probability) = answer.ranking[:2]
-    if answer.calibrate(probability) >= _CLOSE:
-        return [second]
-    record = species[first].types.get(answer.type) if answer.type else None
-    confused = record.held_out.confused_with if record and record.held_out else {}
-    return [name for name in confused if name in species][:1]
-
-
-def compare_species(
-    records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
-) -> list[dict[str, Any]]:
-    """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
-
-    Each has `title` and `unit` of `leafid.pages.trait_statements.TRAITS`, `value`, `ranges` of both species, and what
-    the value speaks for as `favours`: a species if it lies in its range and not near that of the other, "against both"
-    if it lies near none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`,
-    nothing.
-    """
-    differences = []
-    for trait, (title, unit, noticeable, scale) in TRAITS.items():
-        ranges = [
-            records[name].traits[trait]
-            for name in names
-            if trait in records[name].traits
-        ]
-        if (
-            trait not in values
-            or len(ranges) < 2
-            or min(r.n_pictures for r in ranges) < _MIN_PICTURES
-        ):
-            continue
-        first, second = (
-            TraitRange(scale * r.low, scale * r.median, scale * r.high, r.n_pictures)
-            for r in ranges
-        )
-        distance = abs(first.median - second.median)
-        separation = distance / sum(
-            max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)
-        )
-        value = scale * values[trait]
-        # What can't be told from an end of a range is near it.
-        near = [
-            r.low - noticeable / 2 <= value <= r.high + noticeable / 2
-            for r in (first, second)
-        ]
-        inside = [r.low <= value <= r.high for r in (first, second)]
-        favours = "neither" if any(near) else "against both"
-        if sum(near) == 1 and inside == near:
-            favours = names[inside.index(True)]
-        difference = {
-            "title": title,
-            "unit": unit,
-            "value": value,
-            "ranges": (first, second),
-            "favours": favours,
-        }
-        is_clear = favours != "neither" or (
-            distance >= noticeable and separation >= _APART
-        )
-        differences.append((is_clear, separation, difference))
-    ordered = sorted(differences, key=lambda row: row[:2], reverse=True)
-    n_clear = sum(is_clear for is_clear, _, _ in ordered)
-    return [
-        difference
-        for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]
-    ]
+    return thumbnail.type != type_, float(np.mean(gaps)) if gaps else np.inf
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
@@ -358,11 +333,10 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
     features = [
         extractor.extract(shrink(image, extractor.longest_side), identifier.type)
     ]
-    trusts = expert_trust(identifier.recipe, np.array([features[0].confidence]))
     experts = zip(
         identifier.recipe.experts.items(),
         identifier.score(features),
-        trusts,
+        expert_trust(identifier.recipe, np.array([features[0].confidence])),
         identifier.weights,
         strict=True,
     )
@@ -371,21 +345,10 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
         influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
         alone = fuse([scores], [trust], np.array([weight]))[0]
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
-        if expert.is_local:
-            description = translate(
-                "{features} of {view}",
-                features=translate(LOCAL_DESCRIPTORS[expert.descriptor].summary),
-                view=translate(VIEWS[expert.view]),
-            )
-        else:
-            families = [translate(name.replace("_", " ")) for name in expert.families]
-            description = translate(
-                "measures of the leaf: {families}", families=", ".join(families)
-            )
         opinions.append(
             {
                 "name": name,
-                "description": description,
+                "description": _describe_expert(expert),
                 "share": influence,
                 "ranking": ranking,
             }
@@ -393,4 +356,17 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
     total = sum(opinion["share"] for opinion in opinions) or 1.0
     for opinion in opinions:
         opinion["share"] /= total
-    return sorted(opinions, key=lambda opinion: -opinion["share"])
+    return sorted(opinions, key=itemgetter("share"), reverse=True)
+
+
+def _describe_expert(expert: Expert) -> str:
+    if not expert.is_local:
+        families = [translate(name.replace("_", " ")) for name in expert.families]
+        return translate(
+            "measures of the leaf: {families}", families=", ".join(families)
+        )
+    return translate(
+        "{features} of {view}",
+        features=translate(LOCAL_DESCRIPTORS[expert.descriptor].summary),
+        view=translate(VIEWS[expert.view]),
+    )

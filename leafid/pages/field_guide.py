@@ -1,87 +1,98 @@
 """What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
+from leafid.grouping import group_by
 from leafid.model.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_statements import Statement, state_traits
-from leafid.pages.trait_words import (
-    describe,
-    get_place,
-    read_marks,
-)
+from leafid.pages.trait_words import describe, get_place, read_marks
 from leafid.pictures.names import (
     describe_common_names,
     find_accepted_name,
     read_common_names,
 )
+from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 from leafid.translation import format_number, join_clauses, translate
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
+#: Columns of tables.
+SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
+HELD_OUT = "held-out pictures"
+TAKEN_FOR = "taken for"
+# What JSON calls the fields of records of a species.
+_KEYS = {
+    "n_pictures": "pictures",
+    "n_plants": "plants",
+    "n_first": "first",
+    "n_five": "among_five",
+    "confused_with": "taken_for",
+}
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
-    plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, species in sorted(
-        model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])
-    ):
-        statements = state_typical_traits(name, species)
-        named = read_common_names().get(name, {})
-        plate = {
-            "name": name,
-            "common_names": describe_common_names(name, species.vernacular_names[:1]),
-            "names": [*species.vernacular_names, *named.values()],
-            "species": species,
-            "traits": describe(statements, "botanical").values(),
-            "plain_traits": describe(statements, "plain").values(),
-            "forms": named.get("forms"),
-            "taken_for": _list_taken_for(species),
-        }
-        plates[species.taxon.family or ""].append(plate)
+    plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
+    families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
+    others = families.pop("", [])
     card = file.with_suffix(".md")
-    added = sorted(
-        {
-            name
-            for type_model in model.types.values()
-            for name in type_model.identifier.added
-        }
-    )
+    added: set[str] = set()
+    for type_model in model.types.values():
+        added.update(type_model.identifier.added)
     note = translate(
         "Scores are those of the training, before species were added: {names}.",
-        names=", ".join(added),
+        names=", ".join(sorted(added)),
     )
     return {
         "source": file.name,
-        "plates": plates,
+        "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
         "types": _tabulate_types(model),
-        "species": _tabulate_species(model),
+        "species": _tabulate_species(plates, model.types),
         "card": read_text(card) if card.is_file() else None,
         "note": note if added else "",
     }
 
 
+def _make_plate(name: str, species: Species) -> dict[str, Any]:
+    statements = state_typical_traits(name, species)
+    names = read_common_names().get(name, {})
+    return {
+        "name": name,
+        "common_names": describe_common_names(name, species.vernacular_names[:1]),
+        "names": [*species.vernacular_names, *names.values()],
+        "species": species,
+        "traits": describe(statements, "botanical").values(),
+        "plain_traits": describe(statements, "plain").values(),
+        "forms": names.get("forms"),
+        "taken_for": _list_taken_for(species),
+    }
+
+
 def describe_model(model: Model, source: str) -> dict[str, Any]:
     """Describe a model and its species, as JSON; docs/formats.md has the keys."""
+    types = {}
+    for type_, type_model in model.types.items():
+        identifier = type_model.identifier
+        types[str(type_)] = {
+            "pictures": identifier.n_pictures,
+            "plants": identifier.n_plants,
+            "recipe": identifier.recipe.summary,
+            "scores": type_model.scores,
+            "added": list(identifier.added),
+        }
     return {
         "model": source,
         "training_fingerprint": model.fingerprint,
-        "types": {
-            str(type_): {
-                "pictures": type_model.identifier.n_pictures,
-                "plants": type_model.identifier.n_plants,
-                "recipe": type_model.identifier.recipe.summary,
-                "scores": type_model.scores,
-                "added": list(type_model.identifier.added),
-            }
-            for type_, type_model in model.types.items()
-        },
+        "types": types,
         "species": [
             _describe_species(name, species)
             for name, species in sorted(model.species.items())
@@ -103,33 +114,38 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are. What
     `marks.csv` says of the species takes the place of what was measured.
     """
-    least = _MEASURED_SHARE * max(
-        (trait.n_pictures for trait in species.traits.values()), default=0
-    )
+    numbers = [trait.n_pictures for trait in species.traits.values()]
+    least = _MEASURED_SHARE * max(numbers, default=0)
     ranges = {
-        name: trait
-        for name, trait in species.traits.items()
-        if trait.n_pictures >= least
+        trait: range_
+        for trait, range_ in species.traits.items()
+        if range_.n_pictures >= least
     }
     low, typical, high = (
-        state_traits({name: getattr(range_, end) for name, range_ in ranges.items()})
+        {
+            statement.trait: statement
+            for statement in state_traits(
+                {trait: getattr(range_, end) for trait, range_ in ranges.items()}
+            )
+        }
         for end in ("low", "median", "high")
     )
-    kinds = [{s.trait: s.kind for s in statements} for statements in (low, high)]
-    stated = {
-        statement.trait: statement
-        for statement in typical
-        if all(kind.get(statement.trait) == statement.kind for kind in kinds)
+    stated: dict[str, Statement | None] = {
+        trait: statement
+        for trait, statement in typical.items()
+        if trait in low.keys() & high.keys()
+        and low[trait].kind == high[trait].kind == statement.kind
     }
     if "compound" in ranges and ranges["compound"].median == 1:
-        stated = {"compound": Statement("compound", "compound")} | stated
-    marked = {**stated, **read_marks().get(name, {})}
+        stated["compound"] = Statement("compound", "compound")
+    stated |= read_marks().get(name, {})
     # From the whole leaf to its details, marks too.
-    return sorted(filter(None, marked.values()), key=get_place)
+    return sorted(filter(None, stated.values()), key=get_place)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:
     taxon = species.taxon
+    statements = state_typical_traits(name, species)
     return {
         "species": name,
         "accepted_name": find_accepted_name(name),
@@ -139,104 +155,68 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
         "order": taxon.order,
         "pictures": species.n_pictures,
         "plants": species.n_plants,
-        "types": {
-            str(type_): _describe_type(record)
-            for type_, record in species.types.items()
-        },
-        "traits": {
-            name: {
-                "low": trait.low,
-                "median": trait.median,
-                "high": trait.high,
-                "pictures": trait.n_pictures,
-            }
-            for name, trait in species.traits.items()
-        },
-        "description": join_clauses(
-            describe(state_typical_traits(name, species), "botanical").values()
-        ),
+        "types": _rename(to_builtins(species.types, str_keys=True)),
+        "traits": _rename(to_builtins(species.traits)),
+        "description": join_clauses(describe(statements, "botanical").values()),
         "thumbnails": len(species.thumbnails),
     }
 
 
-def _describe_type(record: TypeRecord) -> dict[str, Any]:
-    held_out = record.held_out and {
-        "pictures": record.held_out.n_pictures,
-        "first": record.held_out.n_first,
-        "among_five": record.held_out.n_five,
-        "taken_for": record.held_out.confused_with,
-    }
-    return {
-        "pictures": record.n_pictures,
-        "plants": record.n_plants,
-        "held_out": held_out,
-    }
+def _rename(record: Any) -> Any:
+    """Rename the fields of records, in a record of records, as JSON calls them."""
+    if not isinstance(record, dict):
+        return record
+    return {_KEYS.get(key, key): _rename(value) for key, value in record.items()}
 
 
 def _tabulate_types(model: Model) -> Table:
-    columns = [
-        translate("type"),
-        translate("pictures"),
-        translate("plants"),
-        *map(translate, SCORE_TITLES.values()),
-        translate("held-out pictures"),
-    ]
-    rows: list[list[Cell]] = [
-        [
-            *(
+    rows: list[list[Cell]] = []
+    for type_, type_model in model.types.items():
+        identifier, scores = type_model.identifier, type_model.scores
+        rows.append(
+            [
                 translate(str(type_)),
-                type_model.identifier.n_pictures,
-                type_model.identifier.n_plants,
-            ),
-            *(_format_score(type_model.scores.get(key)) for key in SCORE_TITLES),
-            int(type_model.scores["pictures"]),
-        ]
-        for type_, type_model in model.types.items()
-    ]
-    return Table(translate("Trained and held-out pictures"), columns, rows)
+                identifier.n_pictures,
+                identifier.n_plants,
+                *(_format_score(scores.get(key)) for key in SCORE_TITLES),
+                int(scores["pictures"]),
+            ]
+        )
+    title = translate("Trained and held-out pictures")
+    columns = ("type", "pictures", "plants", *SCORE_TITLES.values(), HELD_OUT)
+    return Table(title, list(map(translate, columns)), rows)
 
 
 def _format_score(score: float | None) -> str | None:
     return None if score is None else format_number(score, ".3f")
 
 
-def _tabulate_species(model: Model) -> Table:
+def _tabulate_species(
+    plates: Iterable[Mapping[str, Any]], types: Collection[AcquisitionType]
+) -> Table:
+    columns = [*SPECIES_COLUMNS, *types, TAKEN_FOR]
     rows: list[list[Cell]] = []
-    for name, species in sorted(model.species.items()):
-        records = [species.types.get(type_) for type_ in model.types]
-        held_out = [record and record.held_out for record in records]
+    for plate in plates:
+        species = plate["species"]
         rows.append(
             [
-                *(
-                    name,
-                    describe_common_names(name, species.vernacular_names[:1]),
-                    species.taxon.family or "",
-                ),
-                *(species.n_pictures, species.n_plants),
-                *(
-                    translate(
-                        "{part} of {all}", part=counts.n_first, all=counts.n_pictures
-                    )
-                    if counts
-                    else None
-                    for counts in held_out
-                ),
-                ", ".join(_list_taken_for(species)[:1]),
+                plate["name"],
+                plate["common_names"],
+                species.taxon.family or "",
+                species.n_pictures,
+                species.n_plants,
+                *(_format_held_out(species.types.get(type_)) for type_ in types),
+                ", ".join(plate["taken_for"][:1]),
             ]
         )
-    columns = [
-        translate("species"),
-        translate("common name"),
-        translate("family"),
-        translate("pictures"),
-        translate("plants"),
-        *(translate(str(type_)) for type_ in model.types),
-        translate("taken for"),
-    ]
-    return Table(
-        translate(
-            "Species, with the share of held-out pictures that are identified correctly"
-        ),
-        columns,
-        rows,
+    title = translate(
+        "Species, with the share of held-out pictures that are identified correctly"
     )
+    return Table(title, list(map(translate, columns)), rows)
+
+
+def _format_held_out(record: TypeRecord | None) -> str | None:
+    if record is None or record.held_out is None:
+        return None
+    counts = record.held_out
+    return translate("{part} of {all}", part=counts.n_first, all=counts.n_pictures)

@@ -5,6 +5,7 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 import numpy as np
 from matplotlib import rc_context
@@ -19,18 +20,7 @@ from leafid.scoring.tables import Cell
 COLOURS = ("#00785a", "#c24e00", "#0072b2", "#a85a86", "#a87000")
 # Of another number than the colours, so that the two together distinguish many runs.
 _MARKERS = "osD^vPX"
-_STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "figure.constrained_layout.use": True,
-    "svg.fonttype": "none",
-    # Equal figures give equal text.
-    "svg.hashsalt": "leafid",
-    # Names aren't formulas.
-    "text.parse_math": False,
-}
+_STYLE = Path(__file__).with_name("plots.mplstyle")
 
 #: A score with the ends of its interval, which are NaN where there is none.
 Interval = Sequence[Cell]
@@ -40,7 +30,7 @@ def draw_points(
     names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str
 ) -> str:
     """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
-    with rc_context(_STYLE):
+    with rc_context(fname=_STYLE):
         figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
         axes = figure.subplots()
         for index, (name, values) in enumerate(scores.items()):
@@ -81,7 +71,7 @@ def draw_confusion_matrix(
     Returns an image of HTML, and its source, SVG.
     """
     n_rows, n_columns = counts.shape
-    with rc_context(_STYLE):
+    with rc_context(fname=_STYLE):
         figure = Figure((2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows))
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from pathlib import PurePath
 from typing import Any
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.grouping import group_by
 from leafid.metrics.averages import average_by_group, top_k_scores
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
@@ -36,15 +35,22 @@ from leafid.scoring.score_table import (
 from leafid.scoring.tables import Cell, Estimate, Table
 from leafid.segmentation.segment import draw_overlay
 
-# Maximum number of confusions with pictures, of species in a confusion matrix, and of pictures in the list of all: the
-# page stays at a few megabytes.
+# Limits that keep the page at a few megabytes: number of confusions with pictures,
 CONFUSIONS_SHOWN = 12
+# of species in the drawing of a confusion matrix,
 MATRIX_SIZE = 30
+# and of pictures in the list of all.
 PICTURES_SHOWN = 1500
-# Number of answers shown of each picture, and maximum numbers of thumbnails of one confusion.
-_TOP, _WRONG_SHOWN, _EXAMPLES_SHOWN = 5, 3, 2
+# Number of answers shown of each picture.
+_TOP = 5
+# Maximum number of thumbnails of the pictures of a confusion, and of others of each of its species.
+_WRONG_SHOWN = 3
+_EXAMPLES_SHOWN = 2
 # Longest side of a thumbnail, in pixels.
 SIDE = 136
+
+# Kinds of pictures that illustrate a confusion.
+_KINDS = ("confused", "same", "predicted")
 
 #: The first answers to a picture, with their scores; none where the run lacks it.
 Ranking = list[tuple[str, float]]
@@ -90,33 +96,25 @@ def make_report(
         )
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
-    details = [
-        _describe_run(run.select(run.is_known), rankings[run.name], truth, pictures)
-        for run in all_judged
-    ]
-    for run in details:
-        suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
-        tables |= {
-            f"{kind}{suffix}": run[kind] for kind in ("species", "confusions", "matrix")
-        }
+    details = []
+    for judged in all_judged:
+        ranking = rankings[judged.name]
+        run = _describe_run(judged.select(judged.is_known), ranking, truth, pictures)
+        details.append(run)
+        suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
+        for kind in ("species", "confusions", "matrix"):
+            tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]
-
-    def count_correct(index: int) -> int:
-        return sum(
-            name == truth.species[index]
-            for run in rankings.values()
-            for name, _ in run[index][:1]
-        )
-
     # Those pictures come first that the most runs answer wrongly.
-    shown = sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
+    n_correct = np.zeros(len(truth), int)
+    for ranking in rankings.values():
+        n_correct += np.array(_list_first(ranking)) == truth.species
+    shown = np.argsort(n_correct, kind="stable")[:PICTURES_SHOWN].tolist()
     names = [truth.pictures[index] for index in shown]
-    names += [
-        name
-        for run in details
-        for confusion in run["shown"]
-        for name in confusion["names"]
-    ]
+    for run in details:
+        names += chain.from_iterable(
+            card[kind] for card in run["shown"] for kind in _KINDS
+        )
     page = render_page(
         "report.html",
         source=source,
@@ -154,57 +152,34 @@ def _describe_run(
         "matrix": Table(
             f"Confusion matrix of {run.name}",
             ["species", *all_names, "other species"],
-            [
-                [name, *row]
-                for name, row in zip(all_names, matrix.tolist(), strict=True)
-            ],
+            np.column_stack([np.array(all_names, object), matrix]).tolist(),
         ),
         "matrix_image": image,
         "matrix_svg": svg,
-        "n_left_out": len(set(truth.species)) - len(names),
+        "n_left_out": len(all_names) - len(names),
         "shown": [
             _illustrate(confusion, pictures)
             for confusion in confusions[:CONFUSIONS_SHOWN]
         ],
         "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
-        "missing": [
-            name
-            for name, covered in zip(truth.pictures, run.covered, strict=True)
-            if not covered
-        ],
+        "missing": list(compress(truth.pictures, ~run.covered)),
     }
 
 
 def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, Any]:
     """Choose the pictures of a confusion: those that were confused, and others of both species, of training first."""
-    type_ = next(
-        (picture.type for picture in pictures if picture.name == confusion.pictures[0]),
-        None,
-    )
-    candidates = [
-        picture for picture in pictures if picture.name not in confusion.pictures
-    ]
-    examples = group_by(
-        sorted(
-            candidates,
-            key=lambda picture: (picture.type != type_, picture.part != "train"),
-        ),
-        lambda picture: picture.species,
-    )
-    confused = list(confusion.pictures[:_WRONG_SHOWN])
-    same, predicted = (
-        list(dict.fromkeys(picture.name for picture in examples.get(species, ())))[
-            :_EXAMPLES_SHOWN
-        ]
-        for species in (confusion.species, confusion.predicted)
-    )
-    names = [*confused, *same, *predicted]
+    types = {picture.name: picture.type for picture in pictures}
+    type_ = types.get(confusion.pictures[0])
+    examples: dict[str | None, list[str]] = defaultdict(list)
+    for picture in sorted(pictures, key=lambda p: (p.type != type_, p.part != "train")):
+        names = examples[picture.species]
+        if picture.name not in (*confusion.pictures, *names):
+            names.append(picture.name)
     return {
         "confusion": confusion,
-        "confused": confused,
-        "same": same,
-        "predicted": predicted,
-        "names": names,
+        "confused": confusion.pictures[:_WRONG_SHOWN],
+        "same": examples[confusion.species][:_EXAMPLES_SHOWN],
+        "predicted": examples[confusion.predicted][:_EXAMPLES_SHOWN],
     }
 
 
@@ -213,15 +188,12 @@ def _make_thumbnails(
 ) -> dict[str, bytes]:
     """Make the thumbnails of named pictures, on several processes; those that can't be read are left out."""
     by_name = {picture.name: picture for picture in pictures}
-    wanted = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
+    selected = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
     images = ordered_map(
-        make_thumbnail, wanted, jobs, lambda _picture, _problem: None, N_FEW_READ
+        make_thumbnail, selected, jobs, lambda _picture, _problem: None, N_FEW_READ
     )
-    return {
-        picture.name: image
-        for picture, image in zip(wanted, images, strict=True)
-        if image
-    }
+    thumbnails = zip(selected, images, strict=True)
+    return {picture.name: image for picture, image in thumbnails if image}
 
 
 def make_thumbnail(picture: Picture) -> bytes | None:
@@ -238,26 +210,19 @@ def make_thumbnail(picture: Picture) -> bytes | None:
 
 def _plot_scores(table: Table) -> str:
     """Plot the first metric, by acquisition type and run."""
-    names = list(dict.fromkeys(str(row[0]) for row in table.rows if row[0] != ALL)) or [
-        ALL
-    ]
+    types = dict.fromkeys(str(row[0]) for row in table.rows)
+    names = [name for name in types if name != ALL] or [ALL]
     # With a single type, the mean of types would repeat it.
     shown = [name for name in names if len(names) > 2 or name != MEAN_OF_TYPES]
-    column = next(
-        index for index, cell in enumerate(table.rows[0]) if isinstance(cell, Estimate)
-    )
-    scores: dict[str, list[tuple[float | None, ...]]] = {}
+    cells = table.rows[0]
+    column = next(i for i, cell in enumerate(cells) if isinstance(cell, Estimate))
+    scores: dict[str, list[plots.Interval]] = defaultdict(list)
     for row in table.rows:
         score = row[column]
         if row[0] in shown and isinstance(score, Estimate):
-            scores.setdefault(str(row[1]), []).append(
-                (score.value, score.low, score.high)
-            )
-    return plots.draw_points(
-        ["mean" if name == MEAN_OF_TYPES else name for name in shown],
-        scores,
-        table.columns[column],
-    )
+            scores[str(row[1])].append((score.value, score.low, score.high))
+    titles = ["mean" if name == MEAN_OF_TYPES else name for name in shown]
+    return plots.draw_points(titles, scores, table.columns[column])
 
 
 def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
@@ -271,23 +236,25 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
     return rankings
 
 
+def _list_first(rankings: Sequence[Ranking]) -> list[str]:
+    """List the first answers, "" where there is none."""
+    return [ranking[0][0] if ranking else "" for ranking in rankings]
+
+
 def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
     """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
     wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for ranking, species, picture in zip(
-        rankings, truth.species, truth.pictures, strict=True
-    ):
+    answers = zip(rankings, truth.species, truth.pictures, strict=True)
+    for ranking, species, picture in answers:
         if ranking and ranking[0][0] != species:
-            wrong[species, ranking[0][0]].append((-ranking[0][1], picture))
-    confusions = [
-        Confusion(
-            species,
-            predicted,
-            tuple(name for _, name in sorted(pictures, key=itemgetter(0))),
-            len(pictures) / truth.species.count(species),
-        )
-        for (species, predicted), pictures in wrong.items()
-    ]
+            predicted, score = ranking[0]
+            wrong[species, predicted].append((-score, picture))
+    n_pictures = Counter(truth.species)
+    confusions = []
+    for (species, predicted), pictures in wrong.items():
+        names = [name for _, name in sorted(pictures, key=itemgetter(0))]
+        share = len(names) / n_pictures[species]
+        confusions.append(Confusion(species, predicted, tuple(names), share))
     return sorted(
         confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted)
     )
@@ -304,21 +271,16 @@ def count_answers(
     Return the species, sorted, and the pictures of each by their first answer, (n, n + 1); the last column is of all
     other answers.
     """
-    errors: Counter[str] = Counter()
+    errors: Counter[str] = Counter(dict.fromkeys(sorted(set(truth.species)), 0))
     for confusion in confusions:
-        errors.update(
-            dict.fromkeys(
-                (confusion.species, confusion.predicted), len(confusion.pictures)
-            )
-        )
-    shown = sorted(
-        sorted(set(truth.species), key=lambda name: (-errors[name], name))[:most]
-    )
+        for species in {confusion.species, confusion.predicted} & errors.keys():
+            errors[species] += len(confusion.pictures)
+    shown = sorted(species for species, _ in errors.most_common(most))
     index = {name: position for position, name in enumerate(shown)}
     counts = np.zeros((len(shown), len(shown) + 1), np.intp)
-    for ranking, species in zip(rankings, truth.species, strict=True):
-        if ranking and species in index:
-            counts[index[species], index.get(ranking[0][0], -1)] += 1
+    for answer, species in zip(_list_first(rankings), truth.species, strict=True):
+        if answer and species in index:
+            counts[index[species], index.get(answer, -1)] += 1
     return shown, counts
 
 
@@ -332,11 +294,11 @@ def make_run_species_table(
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
     names, labels = truth.to_indices("species")
-    shares = [
-        average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
-    ]
-    columns = zip(names, np.bincount(labels).tolist(), *shares, strict=True)
-    scores = sorted(columns, key=lambda row: (-row[2], -row[3], row[0]))
+    first, five = (average_by_group(top_k_scores(run.rank, k), labels) for k in (1, 5))
+    columns = (names, np.bincount(labels).tolist(), first.tolist(), five.tolist())
+    scores = sorted(
+        zip(*columns, strict=True), key=lambda row: (-row[2], -row[3], row[0])
+    )
     rows: list[list[Cell]] = [
         [name, family[name], *numbers, worst.get(name)] for name, *numbers in scores
     ]
@@ -355,18 +317,12 @@ def make_picture_table(
     truth: GroundTruth, answers: Mapping[str, Sequence[Ranking]]
 ) -> Table:
     """Tabulate the first answer of each run, with its score, for every picture."""
-    columns = [
-        f"{name}: {column}" for name in answers for column in ("answer", "score")
-    ]
-    pictures = zip(truth.pictures, truth.type, truth.species, strict=True)
-    rows: list[list[Cell]] = [
-        [
-            *picture,
-            *chain.from_iterable(
-                run[index][0] if run[index] else (None, None)
-                for run in answers.values()
-            ),
-        ]
-        for index, picture in enumerate(pictures)
-    ]
-    return Table("Pictures", ["picture", "type", "species", *columns], rows)
+    columns = ["picture", "type", "species"]
+    rows: list[list[Cell]] = list(
+        map(list, zip(truth.pictures, truth.type, truth.species, strict=True))
+    )
+    for name, rankings in answers.items():
+        columns += [f"{name}: answer", f"{name}: score"]
+        for row, ranking in zip(rows, rankings, strict=True):
+            row += ranking[0] if ranking else (None, None)
+    return Table("Pictures", columns, rows)

@@ -4,7 +4,8 @@ import asyncio
 import ipaddress
 import logging
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -99,25 +100,21 @@ def is_this_machine(host: str) -> bool:
     )
 
 
+@dataclass
 class _Site:
     """The handlers of the routes, with what they share."""
 
-    def __init__(
-        self,
-        workers: Executor,
-        model_file: Path,
-        host: str,
-        limits: Limits,
-        language: str | None,
-    ) -> None:
-        self.workers = workers
-        self.model_file = model_file
-        self.limits = limits
-        self.language = language
-        self.arrivals = Arrivals()
-        self.places = asyncio.Semaphore(limits.requests)
-        self.is_local = is_this_machine(host)
-        self.names = {"localhost", "127.0.0.1", "::1", host.lower()}
+    workers: Executor
+    model_file: Path
+    host: str
+    limits: Limits
+    language: str | None
+    arrivals: Arrivals = field(default_factory=Arrivals)
+
+    def __post_init__(self) -> None:
+        self.places = asyncio.Semaphore(self.limits.requests)
+        self.is_local = is_this_machine(self.host)
+        self.names = {"localhost", "127.0.0.1", "::1", self.host.lower()}
         if not self.is_local:
             self.names |= {*list_host_names(), socket.getfqdn().lower()}
 
@@ -154,11 +151,10 @@ class _Site:
     def _refuse(self, request: Request) -> Response | None:
         host = request.headers.get("host", "").lower()
         if not self._is_this_server(host):
-            return _tell_problem(
-                request,
-                translate("expected the address of this server, or its name, as Host"),
-                421,
+            problem = translate(
+                "expected the address of this server, or its name, as Host"
             )
+            return _tell_problem(request, problem, 421)
         if request.method in {"GET", "HEAD"}:
             return None
         site = request.headers.get("sec-fetch-site", "none")
@@ -169,9 +165,8 @@ class _Site:
         is_same = request.headers.get("origin", "").lower() in origins
         if is_same and site in {"same-origin", "none"}:
             return None
-        return _tell_problem(
-            request, translate("expected a request of this server's own page"), 403
-        )
+        problem = translate("expected a request of this server's own page")
+        return _tell_problem(request, problem, 403)
 
     def _is_this_server(self, host: str) -> bool:
         try:
@@ -182,20 +177,9 @@ class _Site:
         except ValueError:  # neither an address nor a name
             return False
 
-    async def show_form(self, request: Request) -> Response:
-        return self._show_answers(request, [])
-
-    async def explain(self, request: Request) -> Response:
-        return self._show_answers(
-            request, await self._answer(request, model_workers.explain_pictures)
-        )
-
-    async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(
-            await self._call(model_workers.make_field_guide, self.model_file)
-        )
-
-    def _show_answers(self, request: Request, answers: list[str]) -> Response:
+    async def show_form(
+        self, request: Request, answers: Iterable[str] = ()
+    ) -> Response:
         is_local = request.client is not None and is_this_machine(request.client.host)
         page = render_site_page(
             "identify.html",
@@ -207,15 +191,21 @@ class _Site:
         )
         return HTMLResponse(page)
 
+    async def explain(self, request: Request) -> Response:
+        answers = await self._answer(request, model_workers.explain_pictures)
+        return await self.show_form(request, answers)
+
+    async def show_field_guide(self, _: Request) -> Response:
+        page = await self._call(model_workers.make_field_guide, self.model_file)
+        return HTMLResponse(page)
+
     async def identify(self, request: Request) -> Response:
-        return JSONResponse(
-            await self._answer(request, model_workers.identify_pictures)
-        )
+        answers = await self._answer(request, model_workers.identify_pictures)
+        return JSONResponse(answers)
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse(
-            (await self._call(field_guide.describe_model, ""))["species"]
-        )
+        description = await self._call(field_guide.describe_model, "")
+        return JSONResponse(description["species"])
 
     async def describe_api(self, _: Request) -> Response:
         return Response(render_page("openapi.json"), media_type="application/json")
@@ -255,12 +245,11 @@ async def _report(request: Request, error: Exception) -> Response:
         return _tell_problem(request, problem, error.status_code, error.headers)
     if isinstance(error, LeafidError):
         return _tell_problem(request, str(error), 400)
-    text = (
-        f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
-    )
+    name = f"{type(error).__name__}: {error}"
     _log.debug("", exc_info=error)
-    _log.warning("%s", text)
-    return _tell_problem(request, text, 500)
+    _log.warning("unexpected %s; this is a bug, please report it", name)
+    problem = translate("unexpected {name}; this is a bug, please report it", name=name)
+    return _tell_problem(request, problem, 500)
 
 
 def _tell_problem(

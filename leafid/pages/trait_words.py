@@ -1,14 +1,12 @@
 """Words for what is said of traits, for botanists and for pupils, from the table of the same name."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
 from math import inf
-from pathlib import Path
 from typing import Literal
 
-from leafid.pages.trait_statements import Statement
+from leafid.pages.trait_statements import Statement, read_rows
 from leafid.translation import translate
 
 
@@ -37,7 +35,7 @@ def list_drawings(statements: Iterable[Statement]) -> set[str]:
 def read_marks() -> dict[str, dict[str, Statement | None]]:
     """Read what is known of species and measures miss: by species and trait; None where nothing is to be said."""
     marks: dict[str, dict[str, Statement | None]] = defaultdict(dict)
-    for row in _read_rows("marks.csv"):
+    for row in read_rows("marks.csv"):
         statement = Statement(row["trait"], row["term"], row["detail"])
         marks[row["species"]][row["trait"]] = statement if row["term"] else None
     return marks
@@ -45,7 +43,7 @@ def read_marks() -> dict[str, dict[str, Statement | None]]:
 
 def get_place(statement: Statement) -> int:
     """Return the place of a statement in a description: the whole leaf comes first."""
-    return _read_rows("trait_words.csv").index(_find_words(statement))
+    return read_rows("trait_words.csv").index(_find_words(statement))
 
 
 def _find_words(statement: Statement) -> dict[str, str]:
@@ -54,13 +52,7 @@ def _find_words(statement: Statement) -> dict[str, str]:
     number = statement.number or 0
     return next(
         row
-        for row in _read_rows("trait_words.csv")
+        for row in read_rows("trait_words.csv")
         if ",".join([row["trait"], row["term"], row["detail"]]) == key
         and number < float(row["below"] or inf)
     )
-
-
-@cache
-def _read_rows(name: str) -> list[dict[str, str]]:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +65,11 @@ async def read_upload(
     """
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
-        raise HTTPException(
-            415, f"expected multipart/form-data with files in the field '{FIELD}'"
+        text = translate(
+            "expected multipart/form-data with files in the field '{field}'",
+            field=FIELD,
         )
+        raise HTTPException(415, text)
     # Names and values are UTF-8, as browsers send them, whatever charset the request declares.
     boundary = parameters.get(b"boundary", b"").decode("latin-1")
     headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
@@ -84,43 +86,23 @@ async def read_upload(
             parser.spool_max_size = 1 << 40
             form = await parser.parse()
     except TimeoutError:
-        raise HTTPException(
-            408,
-            translate(
-                "expected the pictures within {number:.0f} seconds",
-                number=limits.upload_seconds,
-            ),
-        ) from None
+        text = translate(
+            "expected the pictures within {number:.0f} seconds",
+            number=limits.upload_seconds,
+        )
+        raise HTTPException(408, text) from None
     # Older Starlettes pass the last on.
     except (ClientDisconnect, MultiPartException, FormParserError) as error:
-        raise HTTPException(
-            400, f"expected a complete multipart form: {error}"
-        ) from None
+        # The reason is that of a library, in English.
+        text = translate("expected a complete multipart form: {reason}", reason=error)
+        raise HTTPException(400, text) from None
     # A browser sends an empty file without a name for a field that was left empty.
     files = [
         file
         for file in form.getlist(FIELD)
         if isinstance(file, UploadFile) and (file.filename or file.size)
     ]
-    if not files:
-        raise HTTPException(
-            400,
-            translate(
-                "expected one or several files in the field '{field}', found none",
-                field=FIELD,
-            ),
-        )
-    if len(files) > limits.pictures:
-        text = translate("expected at most {number} pictures", number=limits.pictures)
-        raise HTTPException(413, text)
-    if any((file.size or 0) > limits.picture_bytes for file in files):
-        raise HTTPException(
-            413,
-            translate(
-                "expected pictures of at most {number} MiB",
-                number=limits.picture_bytes >> 20,
-            ),
-        )
+    _check_files(files, limits)
     word = form.get("assume_type")
     type_ = AcquisitionType.parse(str(word)) if word else None
     pictures = [
@@ -130,11 +112,29 @@ async def read_upload(
     is_complete = re.fullmatch(r"(0\.\d+,){3}0\.\d+", word)
     ends = [float(share) for share in word.split(",") if is_complete]
     if word and (not ends or math.dist(ends[:2], ends[2:]) < _MIN_DISTANCE):
-        example = "ends=0.5,0.1,0.5,0.9, column and row of each as shares of the sides"
-        raise HTTPException(
-            400, f"expected tip and base of a leaf at two places, such as {example}"
+        text = translate(
+            "expected tip and base of a leaf at two places, such as {example}, column and row of each "
+            "as shares of the sides",
+            example="ends=0.5,0.1,0.5,0.9",
         )
+        raise HTTPException(400, text)
     return pictures, form.get("together") in {"1", "true", "on"}, ends
+
+
+def _check_files(files: Sequence[UploadFile], limits: Limits) -> None:
+    if not files:
+        text = translate(
+            "expected one or several files in the field '{field}', found none",
+            field=FIELD,
+        )
+        raise HTTPException(400, text)
+    if len(files) > limits.pictures:
+        text = translate("expected at most {number} pictures", number=limits.pictures)
+        raise HTTPException(413, text)
+    if any((file.size or 0) > limits.picture_bytes for file in files):
+        most = limits.picture_bytes >> 20
+        text = translate("expected pictures of at most {number} MiB", number=most)
+        raise HTTPException(413, text)
 
 
 async def _receive(

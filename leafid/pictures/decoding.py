@@ -20,6 +20,7 @@ from PIL import Image
 from leafid.errors import ImageError, memory_errors_as_image_error
 from leafid.files import StrPath
 from leafid.pictures.header import Header, open_picture, read_header, read_picture_bytes
+from leafid.translation import translate
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -104,9 +105,12 @@ def _decode_reporting_damage(
             return header, decode(file, header, data)
         except Exception as error:
             # As for headers, damaged files raise errors of any class.
-            damage = f"a damaged {header.kind} ({str(error).strip()})"
-            message = f"{file}: expected a whole picture, found {damage}"
-            raise ImageError(message) from error
+            problem = translate(
+                "expected a whole picture, found a damaged {kind} ({reason})",
+                kind=header.kind,
+                reason=str(error).strip(),
+            )
+            raise ImageError(f"{file}: {problem}") from error
 
 
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:

@@ -21,6 +21,7 @@ from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import StrPath, open_input
+from leafid.translation import translate
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
@@ -147,9 +148,12 @@ def read_picture_bytes(file: StrPath) -> bytes:
                 return stream.read()
     except LeafidError as error:
         raise ImageError(str(error)) from error
-    raise ImageError(
-        f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes"
+    problem = translate(
+        "expected a picture of 1 byte to {most} MiB, found {number} bytes",
+        most=MAX_BYTES >> 20,
+        number=n_bytes,
     )
+    raise ImageError(f"{file}: {problem}")
 
 
 def hash_picture_file(file: StrPath) -> str:
@@ -160,11 +164,9 @@ def hash_picture_file(file: StrPath) -> str:
 def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     most = max_pixels.get()
-    small_enough = f"expected a picture of at most {most // 1_000_000} megapixels"
     kind = identify_format(data)
     if kind is None:
-        actual = _describe_content(data)
-        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
+        raise ImageError(_describe_other_file(data))
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
@@ -173,24 +175,72 @@ def read_header(data: bytes) -> Header:
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        raise ImageError(f"{small_enough}, found more; shrink it first") from None
+        raise ImageError(
+            translate(
+                "expected a picture of at most {most} megapixels, found more; shrink it first",
+                most=most // 1_000_000,
+            )
+        ) from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
+        raise ImageError(
+            translate(
+                "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
+                formats=translate(READABLE_FORMATS),
+                kind=kind,
+                reason=reason,
+            )
+        ) from error
     if not is_readable:
-        actual = f"a {kind} of a kind that can't be read"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
-    size = f"{cols} × {rows}"
+        raise ImageError(
+            translate(
+                "expected {formats}, found a {kind} of a kind that can't be read",
+                formats=translate(READABLE_FORMATS),
+                kind=kind,
+            )
+        )
     if rows * cols > most:
-        raise ImageError(f"{small_enough}, found {size}; shrink it first")
+        raise ImageError(
+            translate(
+                "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
+                most=most // 1_000_000,
+                cols=cols,
+                rows=rows,
+            )
+        )
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        fast = "expected a JPEG that decodes in seconds"
-        raise ImageError(f"{fast}, found {n_scans} scans; save it anew")
+        raise ImageError(
+            translate(
+                "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
+                number=n_scans,
+            )
+        )
     if min(rows, cols) < MIN_SIDE:
-        least = f"at least {MIN_SIDE} × {MIN_SIDE} pixels"
-        raise ImageError(f"expected a picture of {least}, found {size}")
+        raise ImageError(
+            translate(
+                "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
+                side=MIN_SIDE,
+                cols=cols,
+                rows=rows,
+            )
+        )
     return Header(kind, rows, cols, orientation)
+
+
+def _describe_other_file(data: bytes) -> str:
+    formats = translate(READABLE_FORMATS)
+    if data.startswith(_ARCHIVES):
+        return translate(
+            "expected {formats}, found an archive; unpack it, and name the folder",
+            formats=formats,
+        )
+    if text := _TEXT.match(data):
+        return translate(
+            "expected {formats}, found something else, which begins with '{text}'",
+            formats=formats,
+            text=text[0].decode(),
+        )
+    return translate("expected {formats}, found something else", formats=formats)
 
 
 def identify_format(data: bytes) -> str | None:
@@ -199,15 +249,6 @@ def identify_format(data: bytes) -> str | None:
         if re.match(signature, data, re.DOTALL):
             return kind
     return None
-
-
-def _describe_content(data: bytes) -> str:
-    """Describe for a message what is not a picture."""
-    if data.startswith(_ARCHIVES):
-        return "an archive; unpack it, and name the folder"
-    if text := _TEXT.match(data):
-        return f"something else, which begins with '{text[0].decode()}'"
-    return "something else"
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
@@ -258,8 +299,13 @@ def _check_structure(kind: str, data: bytes) -> int:
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        actual = f"a truncated {kind} of {len(data)} bytes"
-        raise ImageError(f"expected a whole picture, found {actual}")
+        raise ImageError(
+            translate(
+                "expected a whole picture, found a truncated {kind} of {number} bytes",
+                kind=kind,
+                number=len(data),
+            )
+        )
     return n_scans
 
 
@@ -277,7 +323,12 @@ def _count_scans(data: bytes) -> tuple[int, bool]:
 def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
         raise ImageError(
-            f"expected a picture of at most {most} {noun}, found {number}; save it anew"
+            translate(
+                "expected a picture of at most {most} {noun}, found {number}; save it anew",
+                most=most,
+                noun=translate(noun),
+                number=number,
+            )
         )
 
 

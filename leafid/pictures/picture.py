@@ -13,6 +13,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.notebook import Shown
+from leafid.translation import translate
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +37,12 @@ class AcquisitionType(StrEnum):
         try:
             return cls(_SYNONYMS.get(lowered, lowered))
         except ValueError:
-            known = ", ".join([*cls, *_SYNONYMS])
-            raise LeafidError(
-                f"expected an acquisition type ({known}), found {word!r}"
-            ) from None
+            problem = translate(
+                "expected an acquisition type ({names}), found {word}",
+                names=", ".join([*cls, *_SYNONYMS]),
+                word=repr(word),
+            )
+            raise LeafidError(problem) from None
 
 
 # SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.

@@ -4,11 +4,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import estimator_checks
 
 import leafid
-from leafid.sklearn import LeafClassifier, LeafDescriptor, LeafEmbedding
+from leafid.sklearn import LeafClassifier, LeafDescriptor
 
 #: All other checks of scikit-learn call fit with a matrix of numbers. These estimators take pictures, and say so by
 #: their tags, so that `check_estimator` leaves those checks out.
@@ -70,22 +70,20 @@ def test_cached_measures_equal_computed_ones(scans, tmp_path):
         descriptor.transform([*files[:2], "nowhere.jpg"])
 
 
-def test_embedding_is_that_of_the_model(scans, drawn_model, drawn_cache):
+def test_the_features_of_a_model_are_a_step_of_a_pipeline(
+    scans, drawn_model, drawn_cache
+):
     files, species, plants = scans
-    embedding = LeafEmbedding(drawn_model, "scan", cache=drawn_cache)
-    expected = leafid.load_model(drawn_model).embed(
-        files[:2], assume_type="scan", cache=drawn_cache
+    embed = FunctionTransformer(
+        leafid.load_model(drawn_model).embed,
+        kw_args={"assume_type": "scan", "cache": drawn_cache},
     )
-    np.testing.assert_array_equal(embedding.fit_transform(files[:2]), expected)
-    pipeline = make_pipeline(embedding, StandardScaler(), LogisticRegression())
-    assert (
-        cross_val_score(
-            pipeline, files, species, groups=plants, cv=GroupKFold(3)
-        ).mean()
-        > 0.5
-    )
+    pipeline = make_pipeline(embed, StandardScaler(), LogisticRegression())
+    folds = GroupKFold(3)
+    scores = cross_val_score(pipeline, files, species, groups=plants, cv=folds)
+    assert scores.mean() > 0.5
     with pytest.raises(leafid.LeafidError, match="no such file"):
-        LeafEmbedding("nowhere.leafid").fit(files[:2])
+        embed.transform([*files[:2], "nowhere.jpg"])
 
 
 def test_a_picture_without_a_leaf_is_a_row_of_nan():
@@ -107,7 +105,7 @@ def test_classifier_predicts_what_the_program_does(scans, classifier):
 
 @pytest.mark.parametrize(
     "estimator",
-    [LeafDescriptor(["hu"]), LeafEmbedding(), LeafClassifier("fast", cache=False)],
+    [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)],
 )
 def test_invalid_input_is_refused(estimator):
     for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2], None, [None]):
@@ -120,7 +118,7 @@ def test_invalid_input_is_refused(estimator):
 )
 @pytest.mark.parametrize(
     "estimator",
-    [LeafDescriptor(), LeafEmbedding(), LeafClassifier()],
+    [LeafDescriptor(), LeafClassifier()],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_checks_of_scikit_learn(estimator, check):

@@ -49,6 +49,12 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
             "Ginkgo biloba",
         ),
         (
+            {"ranking": [("Ginkgo biloba", 1.0)], "p_leaf": 0.99},
+            "species",
+            "Probably Ginkgo biloba (Ginkgo), 89%",
+            "Ginkgo biloba",
+        ),
+        (
             {"p_leaf": 0.7},
             "species",
             "Perhaps Ginkgo biloba (Ginkgo), 53%, or Acer",
@@ -175,6 +181,7 @@ def test_verdicts(changes, verdict, text, name):
     answer = replace(ANSWER, **changes)
     assert (answer.verdict, answer.name) == (verdict, name)
     assert answer.verdict_text.startswith(text)
+    assert answer.verdict_text.count(f" {name} (") < 2
     record = answer.to_dict()
     assert (record["verdict"], record["name"]) == (verdict, name)
     assert (record["answer_probability"], record["reasons"]) == (

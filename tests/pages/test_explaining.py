@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from leafid.model.species import HeldOutRecord, Species, TraitRange, TypeRecord
-from leafid.pages.explaining import choose_rival, compare_species, explain
+from leafid.pages.comparing import choose_rival, compare_species
+from leafid.pages.explaining import explain
 from leafid.pages.rendering import render_page
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Taxon
@@ -49,6 +50,23 @@ def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
             0 <= col <= explanation.width and 0 <= row <= explanation.height
             for col, row in points
         )
+
+
+def test_statements_are_less_sure_where_the_picture_is_blurred(model):
+    image = np.full((600, 400, 3), 250, np.uint8)
+    cv2.ellipse(image, (200, 250), (80, 200), 0, 0, 360, (40, 130, 60), -1)
+    cv2.line(image, (200, 440), (200, 570), (40, 130, 60), 6)
+    [answer] = model.identify(image, assume_type="scan")
+    answer = replace(answer, decision="species")
+    sharp, blurred = (
+        {
+            row["trait"]: row["sure"]
+            for row in explain(model, picture, answer).to_dict()["statements"]
+        }
+        for picture in (image, cv2.GaussianBlur(image, (0, 0), 6))
+    )
+    assert sharp["length_width"] > 0.95
+    assert 0.5 <= blurred["length_width"] < 0.8
 
 
 def test_a_person_can_choose_tip_and_base(explanations, model):

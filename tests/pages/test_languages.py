@@ -13,8 +13,10 @@ from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.model.held_out import SCORE_TITLES
 from leafid.pages.explaining import VIEWS
+from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.rendering import list_script_messages
-from leafid.pages.trait_statements import TRAITS
+from leafid.pages.trait_statements import read_titles
+from leafid.pictures.header import READABLE_FORMATS
 from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.translation import (
@@ -35,11 +37,13 @@ def list_code_messages():
     """List the messages that the code translates where they stand."""
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and getattr(node.func, "id", "") == "translate"
-            ) and isinstance(node.args[0], ast.Constant):
-                yield node.args[0].value
+            if not isinstance(node, ast.Call):
+                continue
+            # The nouns of limits of picture files are translated there.
+            place = {"translate": 0, "_limit": 2}.get(getattr(node.func, "id", ""))
+            arguments = node.args[place:] if place is not None else []
+            if arguments and isinstance(arguments[0], ast.Constant):
+                yield arguments[0].value
 
 
 def list_template_messages():
@@ -54,13 +58,15 @@ def list_table_messages():
         for row in csv.DictReader(stream):
             yield from (row["botanical"], row["plain"])
     yield from (row["forms"] for row in read_common_names().values() if row["forms"])
-    yield from (trait.title for trait in TRAITS.values())
+    yield from (trait.title for trait in read_titles().values())
     yield from ("neither", "against both", "Not Found", "Method Not Allowed")
+    yield READABLE_FORMATS
     yield from map(str, AcquisitionType)
     yield from (family.replace("_", " ") for family in FAMILIES)
     yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())
     yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
     yield from (*VIEWS.values(), *SCORE_TITLES.values())
+    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR)
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +140,19 @@ def test_numbers_are_written_as_in_the_language():
         "fr": "plus de 50,0\N{NO-BREAK SPACE}%",
         "de": "über 50,0\N{NO-BREAK SPACE}%",
     }
+
+
+def test_a_file_that_can_not_be_read_is_reported_in_a_language(
+    cli, drawn_model, tmp_path
+):
+    # Of many pictures, worker processes report.
+    for index in range(18):
+        (tmp_path / f"{index}.jpg").write_bytes(b"PK\3\4")
+    options = ("--model", drawn_model, "--jobs", 2, "--language", "fr")
+    outcome = cli("predict", tmp_path, *options)
+    assert "7.jpg: une image JPEG, PNG, " in outcome.err
+    assert "une archive a été trouvée" in outcome.err
+    assert "expected" not in outcome.err
 
 
 def test_an_explanation_is_printed_in_a_language(cli, drawn_model, leaves):

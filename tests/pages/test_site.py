@@ -115,7 +115,19 @@ def test_everything_is_in_the_language_of_the_server(make_client, leaf):
         named["common_names"][0] for named in answer["ranking"]
     }
     refused = client.post("/identify", files=[], headers={"Accept-Language": "fr"})
-    assert refused.json()["problem"].startswith("expected multipart/form-data")
+    assert refused.json()["problem"] == (
+        "multipart/form-data mit Dateien im Feld „pictures“ erwartet"
+    )
+    [unreadable] = client.post(
+        "/identify", files=[("pictures", ("a.jpg", b"?"))]
+    ).json()
+    assert "HEIC oder AVIF erwartet, etwas anderes gefunden" in unreadable["problem"]
+    wrong = client.post("/identify", files=leaf, data={"assume_type": "drawing"})
+    assert wrong.json()["problem"].startswith("eine Aufnahmeart (scan, ")
+    page = client.post(
+        "/explain", files=[("pictures", ("a.png", b"PK"))], headers=HTML
+    ).text
+    assert "ein Archiv gefunden; entpacken" in page
     too_many = client.post("/identify", files=30 * leaf)
     assert too_many.json()["problem"] == "höchstens 20 Bilder"
 

@@ -62,6 +62,20 @@ def test_a_toothed_leaf():
     ]
 
 
+def test_a_statement_is_as_sure_as_the_least_sure_measure_it_rests_on():
+    confidence = dict.fromkeys(CHESTNUT, 0.987) | {"widest": 0.7, "tooth_depth": 0.6}
+    sure = {row.trait: row.sure for row in state_traits(CHESTNUT, confidence)}
+    assert (sure["form"], sure["margin"], sure["apex"]) == (0.7, 0.6, 0.99)
+    assert {row.sure for row in state_traits(CHESTNUT)} == {None}
+    round_leaf = change(length_width=0.7, apex_angle=130, base_angle=95, base_bulge=0)
+    assert state_traits(round_leaf, {"length_width": 0.5})[1][1:] == (
+        "fan-shaped",
+        "",
+        None,
+        0.5,
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -37,7 +37,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -64,12 +63,12 @@ from leafid.descriptors.measures import LeafMeasures, list_measures, measure_lea
 from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.files import open_output
-from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.tables import Table, render
-from leafid.segmentation.leaves import find_holes, isolate_leaf, segment_leaves
+from leafid.segmentation.leaves import segment_leaves
 from leafid.segmentation.masks import (
     Masks,
     check_masks_folder,
@@ -81,9 +80,6 @@ from leafid.segmentation.outlines import sketch_outlines
 from leafid.segmentation.reference import Scale
 from leafid.segmentation.result import Image, Segmentation
 from leafid.segmentation.segment import draw_overlay
-
-# What the verdicts of an answer are called in a row; all others say that it is a leaf.
-_DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
 class Options(ScaleOptions, PerPictureOptions):
@@ -109,9 +105,9 @@ class Options(ScaleOptions, PerPictureOptions):
 def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
-        rows = [[name, *row.values()] for name, row in list_measures().items()]
+        cells = [[name, *row.values()] for name, row in list_measures().items()]
         columns = ["measure", "unit", "what it is", "source", "depends on"]
-        environment.stdout.write(render([Table("", columns, rows, n_keys=1)]))
+        environment.stdout.write(render([Table("", columns, cells, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(
@@ -186,25 +182,23 @@ def _measure(
     if len(leaves) < n_leaves:
         remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")
     # What a person marks is a leaf, without holes that would have to be found.
-    answers: Iterable[Answer | None] = [None] * len(leaves)
+    judged: Iterable[tuple[LeafMeasures, str | None]] = (
+        (measure_leaf(leaf), None) for leaf in leaves
+    )
     if not masks:
-        # Without the thing of known size.
-        pictures: list[Any] = [picture if scale.outline is None else flat]
-        if len(leaves) > 1:
-            numbers = range(len(leaves))
-            pictures = [isolate_leaf(flat, leaves, number) for number in numbers]
         model = read_once(model_file)
-        answers = model.identify(pictures, assume_type=picture.type)
+        judged = judge_leaves(
+            model, picture if scale.outline is None else flat, flat, leaves, type_
+        )
     start = {
         "picture": str(picture.file),
         "type": picture.type,
         "species": picture.species,
     }
     rows, outlines = [], []
-    for number, (leaf, answer) in enumerate(zip(leaves, answers, strict=True), 1):
-        measures, verdict = _judge(flat, leaf, answer)
-        judged = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
-        record = start | judged | measures.to_record(scale.mm_per_pixel, options.unit)
+    for number, (measures, verdict) in enumerate(judged, 1):
+        numbers = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
+        record = start | numbers | measures.to_record(scale.mm_per_pixel, options.unit)
         record["mm_per_pixel_confidence"] = scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
@@ -231,25 +225,13 @@ def _take_leaves(
     return [replace(leaf, n_leaves=len(leaves)) for leaf in leaves]
 
 
-def _judge(
-    image: Image, leaf: Segmentation, answer: Answer | None
-) -> tuple[LeafMeasures, str | None]:
-    """Measure a leaf, and return its verdict, which needs an answer."""
-    if answer is None:
-        return measure_leaf(leaf), None
-    measures = measure_leaf(leaf, find_holes(image, leaf))
-    if answer.verdict in _DOUBTS:
-        return measures.doubt(answer.p_leaf or 0.0), _DOUBTS[answer.verdict]
-    return measures, "leaf"
-
-
 def _list_doubts(leaf: LeafMeasures, verdict: str | None) -> Iterator[str]:
     if leaf.values["cut"]:
         yield "is cut off by the border"
     if leaf.may_be_several:
         yield "is perhaps several leaves that touch: lay them apart"
     confidence = leaf.confidence["area"]
-    if verdict in _DOUBTS.values():
+    if verdict in DOUBTS.values():
         yield f"is {verdict} as predict and explain say: its confidences are low"
     elif confidence < MIN_CONFIDENCE:
         yield f"is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"

@@ -1,0 +1,92 @@
+"""Compares a leaf with two species that look alike, by the ranges of their traits."""
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from leafid.model.answer import Answer
+from leafid.model.species import Species, TraitRange
+from leafid.pages.trait_statements import TraitTitle, read_titles
+
+# Largest number of differences that are listed, and the number where none is clear.
+_DIFFERENCES_SHOWN = 6
+_UNCLEAR_SHOWN = 3
+# Smallest number of pictures that a range stands for.
+_MIN_PICTURES = 3
+# Distance between the medians of two species, in half widths of their ranges, above which they differ.
+_APART = 0.5
+# Smallest probability of a second name that a leaf is compared with.
+_CLOSE = 0.02
+
+
+def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
+    """Choose the second name to compare the first one with, unless it is as good as excluded.
+
+    It is then the species that held-out pictures of the first one were most often taken for, if there is one.
+    """
+    (first, _), (second, probability) = answer.ranking[:2]
+    if answer.calibrate(probability) >= _CLOSE:
+        return [second]
+    record = species[first].types.get(answer.type) if answer.type else None
+    confused = record.held_out.confused_with if record and record.held_out else {}
+    return [name for name in confused if name in species][:1]
+
+
+def compare_species(
+    records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
+
+    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both species, and what the value speaks
+    for as `favours`: a species if it lies in its range and not near that of the other, "against both" if it lies near
+    none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
+    """
+    differences = []
+    for trait, title in read_titles().items():
+        known = [records[name].traits.get(trait) for name in names]
+        ranges = [range_ for range_ in known if range_ is not None]
+        if trait not in values or len(ranges) < 2:
+            continue
+        if min(range_.n_pictures for range_ in ranges) >= _MIN_PICTURES:
+            differences.append(_compare_trait(title, values[trait], names, ranges))
+    differences.sort(key=itemgetter(0, 1), reverse=True)
+    n_clear = sum(is_clear for is_clear, _, _ in differences)
+    n_shown = min(n_clear, _DIFFERENCES_SHOWN) or _UNCLEAR_SHOWN
+    return [difference for _, _, difference in differences[:n_shown]]
+
+
+def _compare_trait(
+    title: TraitTitle,
+    value: float,
+    names: Sequence[str],
+    ranges: Sequence[TraitRange],
+) -> tuple[bool, float, dict[str, Any]]:
+    """Compare a leaf with two species by a trait: whether that is clear, how far they are apart, and the difference."""
+    value *= title.scale
+    scaled = [
+        TraitRange(
+            low=title.scale * range_.low,
+            median=title.scale * range_.median,
+            high=title.scale * range_.high,
+            n_pictures=range_.n_pictures,
+        )
+        for range_ in ranges
+    ]
+    # What can't be told from an end of a range is near it.
+    margin = title.noticeable / 2
+    near = [r.low - margin <= value <= r.high + margin for r in scaled]
+    inside = [r.low <= value <= r.high for r in scaled]
+    favours = "neither" if any(near) else "against both"
+    if sum(near) == 1 and inside == near:
+        favours = names[inside.index(True)]
+    distance = abs(scaled[0].median - scaled[1].median)
+    separation = distance / sum(max((r.high - r.low) / 2, margin) for r in scaled)
+    differ = distance >= title.noticeable and separation >= _APART
+    difference = {
+        "title": title.title,
+        "unit": title.unit,
+        "value": value,
+        "ranges": tuple(scaled),
+        "favours": favours,
+    }
+    return favours != "neither" or differ, separation, difference
