@@ -63,21 +63,15 @@ Labelled = list[tuple[Path, str]]
 
 
 def list_collections(shared: Path) -> Iterator[tuple[str, Labelled]]:
-    """List the collections by name; unknown species of the same camera belong to the collection of the known ones."""
-    for folder in sorted(
-        [*(shared / "elsewhere").iterdir(), *(shared / "other-collections").iterdir()]
-    ):
-        if folder.is_dir() and "-unknown" not in folder.name:
-            *kind, place = folder.name.split("-")
-            folders = [folder, folder.with_name("-".join([*kind, "unknown", place]))]
-            files = sorted(file for each in folders for file in each.glob("*/*"))
-            yield (
-                folder.name,
-                [
-                    (file, _SWEDISH.get(file.parent.name, file.parent.name))
-                    for file in files
-                ],
-            )
+    """List the collections by name, with known and unknown species."""
+    parents = [shared / "elsewhere", shared / "other-collections"]
+    folders = [folder for parent in parents for folder in parent.iterdir()]
+    for folder in sorted([*folders, shared / "leafsnap-224"]):
+        labelled = []
+        for file in sorted(folder.rglob("*.*")):
+            name = file.parent.name
+            labelled.append((file, _SWEDISH.get(name, name)))
+        yield folder.name, labelled
     with (shared / "uci-leaf" / "labels.csv").open(encoding="utf-8") as stream:
         rows = [
             (shared / "uci-leaf" / row["image"], row["species"])
