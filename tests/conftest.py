@@ -29,16 +29,19 @@ from tests.drawing.collection import SAMPLE, copy_sample
 
 # benchmarks/ and fuzz/ stand beside the package, and are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
-# A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
+# A deadline would fail tests for how busy the machine is; the same examples every time
+# make a failure one to trust.
 settings.register_profile("leafid", deadline=None, derandomize=True)
 settings.load_profile("leafid")
 # The model of drawn leaves holds a classifier that isn't linear.
 os.environ["LEAFID_ALLOW"] = "sklearn"
 
 RECIPES = Path(__file__).parent / "recipes"
-#: Seconds until a command shows progress: what it prints must not depend on how busy the machine is.
+#: Seconds until a command shows progress: what it prints must not depend on how busy
+#: the machine is.
 NO_PROGRESS = 1e6
-#: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
+#: The files that take longest, begun first: one that begins last leaves all cores but
+#: its own without work.
 _LONGEST = [
     "test_readme.py",
     "test_accuracy.py",
@@ -132,7 +135,10 @@ def run_command(*words: object) -> Outcome:
 
 @pytest.fixture
 def cli(monkeypatch):
-    """Run a command in-process: ``cli("info", path)``; without ``--jobs``, it starts no worker processes."""
+    """Run a command in-process: ``cli("info", path)``.
+
+    Without ``--jobs``, it starts no worker processes.
+    """
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     return run_command
 
@@ -204,7 +210,10 @@ def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
 
 @pytest.fixture(scope="session")
 def light_model(shared_folder, drawn, light_recipe, drawn_cache, drawn_model) -> Path:
-    """A model of `drawn` with `light_recipe`; it finds most features where `drawn_model` left them."""
+    """A model of `drawn` with `light_recipe`.
+
+    It finds most features where `drawn_model` left them.
+    """
     return train_once(
         shared_folder / "light.leafid",
         drawn,

@@ -1,7 +1,8 @@
 """Floors of top-1: they fail when a shipped recipe or the bundled model becomes clearly worse.
 
-Each floor is about two pictures below what was measured, since other processors round differently. That of the recipe
-`fast` is in tests/test_readme.py, where a page trains a model with it.
+Each floor is about two pictures below what was measured, since other processors round
+differently. That of the recipe `fast` is in tests/test_readme.py, where a page trains a
+model with it.
 """
 
 from collections import Counter, defaultdict
@@ -30,7 +31,8 @@ from tests.drawing.collection import SAMPLE
 
 pytestmark = pytest.mark.slow
 
-#: So many plants of each second species of the sample are for training, and two for test.
+#: So many plants of each second species of the sample are for training, and two for
+#: test.
 N_TRAINING_PLANTS = 2
 RECIPE_FLOORS = {
     "default": {"scan": 0.83, "scan-like": 0.83, "photo": 0.75},
@@ -93,7 +95,8 @@ def assert_not_below(top1, floors):
 
 @pytest.mark.parametrize("recipe", RECIPE_FLOORS)
 def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
-    # Without composited photos, which take longest: the model of docs/quickstart.md learns from some.
+    # Without composited photos, which take longest: the model of docs/quickstart.md
+    # learns from some.
     recipes = {
         type_: structs.replace(load_recipe(recipe, type_), composited=0)
         for type_ in AcquisitionType

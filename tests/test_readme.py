@@ -1,15 +1,18 @@
 """README.md and the docs show what the program prints.
 
-Each ``console`` block of `PAGES` is run in a folder with `data/`, which all blocks share, in the order of the pages.
-A comment above a block says how its output is compared:
+Each ``console`` block of `PAGES` is run in a folder with `data/`, which all blocks
+share, in the order of the pages. A comment above a block says how its output is
+compared:
 
     (none)                      exactly
     <!-- test: numbers -->      numbers may differ
-    <!-- test: answers -->      numbers, and the species behind the first, may differ: processors round differently
+    <!-- test: answers -->      numbers, and the species behind the first, may differ:
+                                processors round differently
     <!-- test: own model -->    as answers; needs the bundled model
     <!-- test: not run: … -->   not at all, with the reason
 
-With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by the output of this run.
+With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by
+the output of this run.
 """
 
 import importlib
@@ -54,7 +57,8 @@ PAGES = [
     ),
     "docs/commands.md",
 ]
-#: The commands of docs/quickstart.md that train a model with the recipe `fast`, and score it on the test part.
+#: The commands of docs/quickstart.md that train a model with the recipe `fast`, and
+#: score it on the test part.
 QUICKSTART = [
     "leafid train data/sample --recipe fast --output sample.leafid",
     "leafid predict data/sample --model sample.leafid --output run.txt",
@@ -69,8 +73,9 @@ _FILE = re.compile(
 )
 _NUMBER = re.compile(r"\.?\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
-# In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
-# first, how sure the answer is, what its details are, and what tells the first species from the second.
+# In answers: a species behind the first, the one that is most like an unknown leaf,
+# what an expert ranks behind its first, how sure the answer is, what its details are,
+# and what tells the first species from the second.
 _UNCERTAIN = re.compile(
     r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*|(?<=the most similar is ).*|(?<= #%)(?:, [^,%\n]+ #%)+$"
     r"|(?<=^  )(?:Sure:|Probably|Perhaps)|(?<= #%), or [^.\n]*|(?<=; if both are true, )[^.]*"
@@ -118,8 +123,8 @@ BLOCKS = find_blocks()
 def comparable(text: str, how: str) -> list[str]:
     lines = text.splitlines()
     if how == "numbers":
-        # Columns move with the width of a number, and a ruler under them with the columns; the raised letters of runs
-        # that a score is better than come and go.
+        # Columns move with the width of a number, and a ruler under them with the
+        # columns; the raised letters of runs that a score is better than come and go.
         unmarked = [
             re.sub(f"(?<=[]0-9])[{''.join(map(chr, RAISED.values()))}]+", "", line)
             for line in lines
@@ -151,7 +156,10 @@ def _keep_certain(text: str) -> str:
 
 
 def run(command: str) -> str:
-    """Run `leafid …` or `python …` in this process; show stdout and stderr as a terminal does, one after the other."""
+    """Run `leafid …` or `python …` in this process.
+
+    Show stdout and stderr as a terminal does, one after the other.
+    """
     program, *words = shlex.split(command)
     shown = io.StringIO()
     if program == "python":

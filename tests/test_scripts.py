@@ -89,7 +89,10 @@ def test_an_interrupted_set_up_is_repeated(clone):
 
 
 def make_environment(clone, packages=""):
-    """Make `.venv` with the Python of these tests, as a person does; `packages` are a folder with more to import."""
+    """Make `.venv` with the Python of these tests, as a person does.
+
+    `packages` are a folder with more to import.
+    """
     subprocess.run(
         [sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True
     )
@@ -264,7 +267,10 @@ def test_reproduce_reports_what_it_needs(clone):
 
 
 def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
-    """With a stand-in for leafid; test_readme.py runs the real commands on the same sample."""
+    """A stand-in replaces leafid.
+
+    The file test_readme.py runs the real commands on the same sample.
+    """
     (clone / "data" / "sample").mkdir(parents=True)
     run(clone, "test")
     program = clone / ".venv" / "bin" / "leafid"

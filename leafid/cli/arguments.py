@@ -1,7 +1,8 @@
 """The options of commands: classes whose attributes declare them, and the parser that fills an object of such a class.
 
-A command has a class `Options`. Its attributes, and those of the classes that it inherits from, are made by
-`positional`, `option` and `switch`, with the type that the parsed value has.
+A command has a class `Options`. Its attributes, and those of the classes that it
+inherits from, are made by `positional`, `option` and `switch`, with the type that the
+parsed value has.
 """
 
 import argparse
@@ -36,12 +37,18 @@ class _Argument(NamedTuple):
 
 
 def positional(metavar: str, help: str, **keywords: Any) -> Any:
-    """Declare a positional argument; `keywords` are those of `argparse.ArgumentParser.add_argument`."""
+    """Declare a positional argument.
+
+    `keywords` are those of `argparse.ArgumentParser.add_argument`.
+    """
     return _Argument(False, None, {"metavar": metavar, "help": help, **keywords})
 
 
 def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
-    """Declare an option, called as the attribute; only one of those with the same `group` may be given."""
+    """Declare an option, called as the attribute.
+
+    Only one of those with the same `group` may be given.
+    """
     return _Argument(True, group, {"help": help, **keywords})
 
 
@@ -111,7 +118,10 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse(self, words: Sequence[str]) -> Any:
-        """Make the options of a command line; a `UsageError` says what is wrong with it."""
+        """Make the options of a command line.
+
+        A `UsageError` says what is wrong with it.
+        """
         for word in takewhile("--".__ne__, words):
             flag = word.partition("=")[0]
             is_known = not flag.startswith("-") or flag in {
@@ -121,7 +131,8 @@ class Parser(argparse.ArgumentParser):
             if not is_known and parse_finite_number(word) is None:
                 hint = suggest(flag, self._option_string_actions)
                 self.error(f"unknown option {flag}{hint} (a file: ./{word})")
-        # Options may stand between positional arguments; only parse_args knows what '--' means.
+        # Options may stand between positional arguments; only parse_args knows what
+        # '--' means.
         parse = self.parse_args if "--" in words else self.parse_intermixed_args
         options = self._options()
         for action in self._actions:
@@ -138,7 +149,10 @@ def number_type(
     is_valid: Callable[[float], bool],
     kind: type[int] | type[float] = float,
 ) -> Callable[[str], Any]:
-    """Make an argparse type of finite or whole numbers; `expected` says in messages what `is_valid` checks."""
+    """Make an argparse type of finite or whole numbers.
+
+    `expected` says in messages what `is_valid` checks.
+    """
 
     def parse(word: str) -> float:
         value = parse_finite_number(word)
@@ -251,7 +265,10 @@ class PictureOptions(ReadingOptions):
     )
 
     def read(self, paths: str | Sequence[str], *refused: type[str]) -> Collection:
-        """Read a collection, and warn of its problems; those of the classes `refused` are raised."""
+        """Read a collection, and warn of its problems.
+
+        Those of the classes `refused` are raised.
+        """
         collection = read_and_warn(paths, refused, **self.as_keywords())
         if not self.assume_type:
             return collection
@@ -275,7 +292,10 @@ class UnlabelledOptions(PictureOptions):
     )
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return the options of reading; of the pictures, only those that `metadata` names are read."""
+        """Return the options of reading.
+
+        Of the pictures, only those that `metadata` names are read.
+        """
         return super().as_keywords() | {"only_named": True}
 
 
@@ -324,7 +344,10 @@ class ScoringOptions:
     seed: int = SEED
 
     def as_score_options(self) -> Any:
-        """Return these options as `leafid.scoring.score_table.ScoreOptions`; an unknown metric is a `UsageError`."""
+        """Return these options as `leafid.scoring.score_table.ScoreOptions`.
+
+        An unknown metric is a `UsageError`.
+        """
         # NumPy takes longer to import than most commands need.
         from leafid.scoring.metrics import find_metrics
         from leafid.scoring.resampling import Bootstrap
@@ -343,7 +366,10 @@ class ComputingOptions:
 
 
 class CacheOptions(ComputingOptions):
-    """Options that say where to compute features, and where to cache them; `cache_limit` is in GiB."""
+    """Options that say where to compute features, and where to cache them.
+
+    `cache_limit` is in GiB.
+    """
 
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")

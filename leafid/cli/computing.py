@@ -40,7 +40,8 @@ def open_loader(
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
-            # A temporary cache keeps features that several types share from being computed again.
+            # A temporary cache keeps features that several types share from being
+            # computed again.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
@@ -61,7 +62,8 @@ def map_pictures(
 ) -> Iterator[tuple[Picture, T]]:
     """Call a function of each picture, whose type is recognised if it is unknown, in workers.
 
-    Yield the pictures with the results, without those that could not be read, which are reported.
+    Yield the pictures with the results, without those that could not be read, which are
+    reported.
     """
     loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
     typed = list(pictures)
@@ -103,7 +105,10 @@ class TrainingOptions(PictureOptions):
 def read_training_pictures(
     path: str, options: PictureOptions, *, all_parts: bool = False
 ) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, or of all; also tell whether some can't be used."""
+    """Read the labelled pictures of a collection's training part, or of all.
+
+    Also tell whether some can't be used.
+    """
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
     chosen = select_training_pictures(collection.pictures, source=path)
@@ -118,7 +123,9 @@ def assign_types_and_warn(
     environment: Environment,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Recognise unknown acquisition types; warn that unknown plants make held-out scores too high.
+    """Recognise unknown acquisition types.
+
+    Warn that unknown plants make held-out scores too high.
 
     A model that is extended has a recogniser, and its scores stay as they are.
     """

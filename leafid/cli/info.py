@@ -1,12 +1,14 @@
 """Show what a collection holds, or what a model knows.
 
-Of a model, info lists the acquisition types with the scores of the training, and the species with their families,
-training pictures and plants, how many held-out pictures were identified correctly, and what these were taken for.
---output writes the field guide, a page with a plate of each species.
+Of a model, info lists the acquisition types with the scores of the training, and the
+species with their families, training pictures and plants, how many held-out pictures
+were identified correctly, and what these were taken for. --output writes the field
+guide, a page with a plate of each species.
 
-Of a collection, info counts the pictures, species, plants and authors of each acquisition type, and lists rare species,
-unreadable files, duplicates, problems in metadata, and what would spoil an experiment. --similar finds pictures of one
-leaf by their details.
+Of a collection, info counts the pictures, species, plants and authors of each
+acquisition type, and lists rare species, unreadable files, duplicates, problems in
+metadata, and what would spoil an experiment. --similar finds pictures of one leaf by
+their details.
 
 examples:
   leafid info imageclef2011

@@ -67,8 +67,9 @@ _FOLDERS = {
     "other tasks": "tasks.",
     "tools": "",
 }
-# A command's module has the class Options and the function run(options, environment), which returns the exit status if
-# that may be 1. The docstring of the module is the help. It is imported only when the command is called.
+# A command's module has the class Options and the function run(options, environment),
+# which returns the exit status if that may be 1. The docstring of the module is the
+# help. It is imported only when the command is called.
 COMMANDS = {
     name: f"{_FOLDERS[group]}{name.replace('-', '_')}"
     for group, commands in GROUPS.items()
@@ -82,9 +83,13 @@ EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 def main(
     argv: Sequence[str] | None = None, environment: Environment | None = None
 ) -> int:
-    """Run a command; return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an interruption.
+    """Run a command.
 
-    `argv` holds the arguments after the program's name, by default those of the process.
+    Return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an
+    interruption.
+
+    `argv` holds the arguments after the program's name, by default those of the
+    process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     environment = environment or Environment()
@@ -100,7 +105,8 @@ def main(
         environment.note("leafid: interrupted")
         status = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # It is no error when the reader of the output has closed it (`leafid … | head`).
+        # It is no error when the reader of the output has closed it (`leafid … |
+        # head`).
         pass
     except Exception as error:
         status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
@@ -148,7 +154,8 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
         import cv2  # here, because a failure in the other thread would be no error of the command
 
-        # OpenCV computes its tables of Lab colours while the command is imported: they take longer than a picture.
+        # OpenCV computes its tables of Lab colours while the command is imported: they
+        # take longer than a picture.
         threading.Thread(
             target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)
         ).start()

@@ -48,9 +48,9 @@ class Encoder(ABC):
     n_features: int = field(init=False, repr=False)
 
     def fit(self, features: LocalFeatures) -> Self:
-        """Learn the components and the tables from local features of many pictures; 1,000 a mode are plenty.
+        """Learn the components and the tables from local features of many pictures.
 
-        Fewer features than modes raise a `LeafidError`.
+        A thousand features for each mode are plenty. Fewer features than modes raise a `LeafidError`.
         """
         # One feature has no standard deviation.
         minimum = max(self.n_modes, 2)
@@ -102,7 +102,10 @@ class Encoder(ABC):
         return np.hstack([rows, np.float32(self.position_weight) * standard])
 
     def transform(self, features: LocalFeatures) -> Singles:
-        """Encode the local features of one picture; float32 (n_features,), all zero without features."""
+        """Encode the local features of one picture: float32 (n_features,).
+
+        The vector of a picture without features is all zero.
+        """
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)
         vector = self._encode(self.project(features))

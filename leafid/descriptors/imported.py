@@ -35,7 +35,9 @@ def check_code_allowed(names: Iterable[str]) -> None:
 def import_measure(
     name: str,
 ) -> tuple[Callable[..., Singles], tuple[str, ...]]:
-    """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
+    """Import a descriptor family, and try it on a small drawn leaf.
+
+    Return a function that measures leaves, and the names of its values.
 
     The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
     and bool (H, W), not empty, and returns finite numbers by their names, which are the
@@ -63,7 +65,10 @@ def import_measure(
 
 @cache
 def find_encoder(name: str) -> type[Encoder]:
-    """Find an encoder, or import one and try it on random features; a `UsageError` says what fails."""
+    """Find an encoder, or import one and try it on random features.
+
+    A `UsageError` says what fails.
+    """
     if name in ENCODERS:
         return ENCODERS[name]
     expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"

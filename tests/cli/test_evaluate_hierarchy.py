@@ -31,7 +31,8 @@ def test_back_off_beside_species(cli, folder):
     )
     assert outcome.status == 0, outcome.err
     species, back = (line.split(",") for line in outcome.out.splitlines()[1:])
-    # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong species costs 3/35.
+    # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong
+    # species costs 3/35.
     wrong = (1 / 8) / (1 / 2 + 1 / 2 + 1 / 3 + 1 / 8)
     assert float(species[1]) == pytest.approx((2 * wrong + 1) / 4)
     assert float(species[2]) == pytest.approx(((wrong / 2 + wrong) / 2 + 1) / 2)

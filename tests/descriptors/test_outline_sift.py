@@ -34,7 +34,8 @@ def test_equals_the_literal_definition():
         # A third of the side, on either side of the point.
         chord = (contour[(index + 5) % len(contour)] - contour[index - 5]).astype(float)
         expected = describe_literally(grey, contour[index], chord / np.hypot(*chord))
-        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
+        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are
+        # rounded.
         np.testing.assert_allclose(features.descriptors[number], expected, atol=0.05)
         row, col = (contour[index] + 0.5) / 120
         np.testing.assert_allclose(
@@ -53,7 +54,8 @@ def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
         for picture, mask in ((grey, region), flipped)
     )
     assert len(plain) == len(mirrored)
-    # Points start elsewhere on the outline: means over all of them agree, not the patches one by one.
+    # Points start elsewhere on the outline: means over all of them agree, not the
+    # patches one by one.
     np.testing.assert_allclose(
         plain.descriptors.mean(axis=0), mirrored.descriptors.mean(axis=0), atol=0.03
     )

@@ -41,7 +41,8 @@ def decompose_literally(grey):
     rows, cols = grey.shape
     gradients = np.zeros((rows, cols, 8))
     for row, col in np.ndindex(rows, cols):
-        # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
+        # Central differences; the picture is mirrored at its edge without repeating the
+        # edge pixel.
         down = (
             values[row + 1 if row + 1 < rows else rows - 2, col]
             - values[abs(row - 1), col]

@@ -21,7 +21,8 @@ def copy_sample(
     Parameters
     ----------
     folder : Path
-        A folder that isn't there yet; it gets ``Train``, ``Test`` and ``TestXmlWithGroundTruth``.
+        A folder that isn't there yet; it gets ``Train``, ``Test`` and
+        ``TestXmlWithGroundTruth``.
     n_species, n_plants : int
         At most 12 and 6; of each plant a picture of each type.
     max_side : int

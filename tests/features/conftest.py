@@ -20,9 +20,11 @@ from leafid.versions import FEATURE_VERSION
 _ROOT = Path(__file__).parents[2]
 #: Numbers in a digest: a vector is cut into this many pieces at most.
 _N_PIECES = 32
-# Processors round differently (vector instructions, fused multiplication, BLAS kernels), and OpenCV 5 interpolates more
-# finely than OpenCV 4: where a pixel lies on a threshold, it changes sides. Between OpenCV 4.11 and 5, with and without
-# AVX, digests differed by at most half of this and of the other tolerances in test_vector_digests.py.
+# Processors round differently (vector instructions, fused multiplication, BLAS
+# kernels), and OpenCV 5 interpolates more finely than OpenCV 4: where a pixel lies on a
+# threshold, it changes sides. Between OpenCV 4.11 and 5, with and without AVX, digests
+# differed by at most half of this and of the other tolerances in
+# test_vector_digests.py.
 _TOLERANCE, _ABSOLUTE_SHARE = 5e-3, 0.2
 
 
@@ -40,7 +42,10 @@ def pictures(training, tmp_path):
 
 @pytest.fixture(scope="session")
 def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
-    """Pictures that never change: two drawn here, and one file for each type; (BGR image, type) by name."""
+    """Pictures that never change: two drawn here, and one file for each type.
+
+    (BGR image, type) by name.
+    """
     drawn = _draw_toothed_leaf()
     pictures = {
         "drawn": (drawn, AcquisitionType.SCAN_LIKE),
@@ -59,13 +64,15 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
 def check_digests():
     """Compare vectors with their stored digests: ``check_digests("families", {"geometry/scan": vector, …})``.
 
-    Each section is a file of its own in tests/golden/vector_digests, with the `FEATURE_VERSION` it was written for.
-    Vectors and version must change together. ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have
-    changed and the version has not.
+    Each section is a file of its own in tests/golden/vector_digests, with the
+    `FEATURE_VERSION` it was written for. Vectors and version must change together.
+    ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have changed and
+    the version has not.
 
-    The numbers of a digest agree within `tolerance`, relative to each, and a fifth of it absolutely. Of vectors whose
-    patches are sampled or detected, a pixel more or less changes which patches there are: `drifts` maps the beginning
-    of their names to the distance that digests may have as a whole, relative to their length.
+    The numbers of a digest agree within `tolerance`, relative to each, and a fifth of
+    it absolutely. Of vectors whose patches are sampled or detected, a pixel more or
+    less changes which patches there are: `drifts` maps the beginning of their names to
+    the distance that digests may have as a whole, relative to their length.
     """
     return _check_digests
 
@@ -114,7 +121,10 @@ def _check_digests(
 
 
 def digest_vector(vector: np.ndarray) -> list[float]:
-    """Cut a vector into pieces and sum each with uneven weights; short vectors are kept whole, with a count."""
+    """Cut a vector into pieces and sum each with uneven weights.
+
+    Short vectors are kept whole, with a count.
+    """
     vector = np.asarray(vector, np.float64).ravel()
     weights = (
         1 + 0.5 * np.sin(np.arange(vector.size) ** 2)

@@ -1,7 +1,7 @@
 """Vectors and `FEATURE_VERSION` change together, or caches serve what the code no longer computes.
 
-The fixtures are in conftest.py beside this file. A codebook that is learned anew is no part of this: its arrays are in
-the key of every vector made with it.
+The fixtures are in conftest.py beside this file. A codebook that is learned anew is no
+part of this: its arrays are in the key of every vector made with it.
 """
 
 import hashlib
@@ -27,7 +27,8 @@ from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 
 PLAIN = Grid()
-# A keypoint is detected or not, an outline runs beside a pixel or through it, and edges are sampled.
+# A keypoint is detected or not, an outline runs beside a pixel or through it, and edges
+# are sampled.
 LOCAL_DRIFTS = {
     "detected-sift/": 0.05,
     "outline-sift/": 0.02,
@@ -116,7 +117,8 @@ def test_shipped_recipes(fixed_pictures, check_digests):
         encoders = {}
         for name, expert in recipe.experts.items():
             if expert.is_local:
-                # A small codebook serves: what it is made of doesn't depend on its size.
+                # A small codebook serves: what it is made of doesn't depend on its
+                # size.
                 encoders[name] = structs.replace(
                     expert, modes=4, components=8
                 ).make_encoder(seed=0)
@@ -147,7 +149,8 @@ def test_bundled_model(fixed_pictures, check_digests):
             fixed_pictures[str(type_)][0], type_
         )
         for name, vector in features.vectors.items():
-            # Another model has other names here: with its codebooks vectors change without a change of the code.
+            # Another model has other names here: with its codebooks vectors change
+            # without a change of the code.
             codebook = hashlib.sha256()
             if name in extractor.encoders:
                 for _, array in sorted(extractor.encoders[name].get_state().items()):

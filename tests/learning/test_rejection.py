@@ -158,7 +158,8 @@ def test_a_fitted_rejection_separates_what_it_was_fitted_to(rejection):
 
 
 def test_probabilities_hold_on_groups_that_were_held_out():
-    # Nothing separates the classes but noise, of which the regression learns as much as there are columns.
+    # Nothing separates the classes but noise, of which the regression learns as much as
+    # there are columns.
     noise = join(draw_rows(0, 60, 0, 300), draw_rows(0, 60, 1, 300))
     coefficients, _ = fit_leafness(noise)
     probabilities = predict_leafness(draw_rows(0, 200, 4, 300), coefficients)
@@ -208,7 +209,8 @@ def test_the_share_asked_for_is_rejected(rejection):
     probabilities = rejection.assess(draw_rows(2, 1200, 8, 20), known)
     for share in (0.05, 0.2, 0.5):
         is_rejected = rejection.judge(*probabilities, share) != "species"
-        # Held-out examples, by which the threshold goes, are separated a little worse than new ones.
+        # Held-out examples, by which the threshold goes, are separated a little worse
+        # than new ones.
         assert 0.7 * share - 0.01 <= is_rejected.mean() <= 1.1 * share + 0.01
     assert (rejection.judge(*probabilities, 1) != "species").all()
     assert rejection.find_threshold(0) == rejection.quantiles[0]
@@ -246,7 +248,10 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
 
 
 def test_operating_points_are_of_species_with_another_plant(leaves, rejection):
-    """There is a quantile for each such leaf; without such a species, for each of all leaves."""
+    """There is a quantile for each such leaf.
+
+    Without such a species, for each of all leaves.
+    """
     assert len(rejection.quantiles) == 800
     is_alone = leaves.labels == 0
     one_plant = np.where(is_alone, "the only one", leaves.plants)

@@ -123,7 +123,8 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
     answers, masses = find_likeliest_taxa(rows, TREE.path_table)
     table = np.array([[*map(TREE.compute_error, honest, row)] for row in answers])
     best = mean(fit_back_off_threshold(table, masses, weights))
-    # The errors that the threshold was chosen by are running sums of 60 × 4 differences, mean() is a plain mean.
+    # The errors that the threshold was chosen by are running sums of 60 × 4
+    # differences, mean() is a plain mean.
     assert min(mean(at) for at in [*np.linspace(0, 1, 51), 1.1]) >= best - 1e-9
 
 

@@ -33,7 +33,8 @@ def test_round_trip(trained, queries, loader, tmp_path):
         answers(trained, queries, loader), said, strict=True
     ):
         assert name == again
-        # Coefficients are kept in half precision: 11 bits of scores of about 1, times weights of about 10.
+        # Coefficients are kept in half precision: 11 bits of scores of about 1, times
+        # weights of about 10.
         before, after = dict(before), dict(after)
         assert max(abs(before[species] - after[species]) for species in before) < 0.02
     assert first.species == trained.species

@@ -1,4 +1,7 @@
-"""All pages in a real browser: accessibility, narrow and dark screens, console; and an HTML validator."""
+"""All pages in a real browser: accessibility, narrow and dark screens, console.
+
+And an HTML validator.
+"""
 
 import base64
 import re

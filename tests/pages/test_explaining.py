@@ -145,7 +145,8 @@ def test_only_traits_in_which_the_species_differ_are_listed():
     [difference] = compare_species(
         RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5}
     )
-    # The ranges of length to width overlap, and two pictures of A give no range of the petiole.
+    # The ranges of length to width overlap, and two pictures of A give no range of the
+    # petiole.
     assert (difference["title"], difference["value"], difference["favours"]) == (
         "teeth",
         30,

@@ -99,7 +99,8 @@ def test_table_adds_to_folders(tmp_path, draw):
             ["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"],
             ":3: expected every picture once, found '",
         ),
-        # A quote that isn't closed: to the end, to that of a later cell, to the next stray one, in a column of notes.
+        # A quote that isn't closed: to the end, to that of a later cell, to the next
+        # stray one, in a column of notes.
         (
             ["file,label", "", 'oak_1,"ash', "maple_2,elm"],
             ":3: expected a table as CSV, found an error: unexpected end",

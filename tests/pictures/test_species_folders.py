@@ -108,7 +108,8 @@ def read_labels(root):
 @pytest.mark.parametrize(
     "expected",
     [
-        # Folders of plants below those of labels, in some or all of them, or one in each.
+        # Folders of plants below those of labels, in some or all of them, or one in
+        # each.
         {
             "A/plant1/1.jpg": ("A", "A/plant1", None),
             "A/plant1/side/2.jpg": ("A", "A/plant1", None),

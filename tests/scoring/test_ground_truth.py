@@ -167,7 +167,10 @@ def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
 
 @pytest.fixture
 def plantnet(tmp_path):
-    """Two species of one name with 8 pictures and 1, and a third with 1; a run that always names the first."""
+    """Two species of one name with 8 pictures and 1, and a third with 1.
+
+    A run that always names the first.
+    """
     names = {
         "1355868": "Lactuca virosa L.",
         "1432783": "Lactuca virosa Habl.",

@@ -50,7 +50,8 @@ def test_false_positive_rate(known, unknown, share):
 MAPLE, OAK = "Acer campestre", "Quercus ilex"
 
 
-# Two maples (one found, one called an oak), an oak, and two unknown leaves, the second of which is rejected.
+# Two maples (one found, one called an oak), an oak, and two unknown leaves, the second
+# of which is rejected.
 LINES = f"""
 a.jpg {MAPLE} 1 0.9
 a.jpg {OAK} 2 0.05

@@ -51,7 +51,10 @@ def make_truth(labels):
 
 
 def literal_average_k(validation, p, labels, k):
-    """As the authors' implementation: flatten, sort, cut half way; ties are in. All are where K is their number."""
+    """As the authors' implementation: flatten, sort, cut half way; ties are in.
+
+    All are where K is their number.
+    """
     s = sorted(validation.ravel().tolist(), reverse=True)
     threshold = (
         (s[len(validation) * k - 1] + s[len(validation) * k]) / 2

@@ -13,7 +13,8 @@ from leafid.segmentation.uniform import measure_sheet_distance
 
 SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
-# A leaf of 60 pixels' radius has a rim of about 700 pixels in 11,000: half a pixel all along it costs 0.03.
+# A leaf of 60 pixels' radius has a rim of about 700 pixels in 11,000: half a pixel all
+# along it costs 0.03.
 TOLERANCE = 0.96
 
 SHEETS = {
@@ -64,7 +65,8 @@ def test_shift_turn_mirror_scale_and_shade(
         seed=seed,
     )
     leaf = segment(image, SCAN_LIKE)
-    # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs 0.06.
+    # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs
+    # 0.06.
     assert iou(leaf.mask, mask) > 0.92
     assert leaf.confidence > 0.5
 
@@ -144,7 +146,8 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
     true = cv2.cvtColor(
         drawn_leaf(shade=0.4, noise=0.0, centre=(9, 9))[0], cv2.COLOR_BGR2LAB
     )
-    # Under the leaf, too, where the sheet is not to be seen; L of 0..255 differs by 90 over the picture.
+    # Under the leaf, too, where the sheet is not to be seen; L of 0..255 differs by 90
+    # over the picture.
     assert np.abs(fitted - true)[mask].max() < 6
 
 

@@ -4,7 +4,8 @@ from leafid.errors import ProblemsError
 from leafid.tasks.annotation2016.files import AllowedNames, Subtask, read_annotations
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 
-# A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
+# A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built
+# from its description.
 GOOD = {
     1: "1 -0-QJyJXLD_48kXv dog 0.7:100x50+30+20,0.3:10x10+0+0 boy 40x90+5+5\n1 b\n1 c cat -2e-3:1x1+0+0\n",
     2: "2 -0-QJyJXLD_48kXv Two boys are playing with a dog.\n2 b A dog: 'x', and 3 cats.\n",

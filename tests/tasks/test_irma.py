@@ -13,7 +13,8 @@ from leafid.tasks.irma import (
     year_errors,
 )
 
-# 11 characters at the first position of the anatomical axis, 7 below 4, 8 below 46, as in the document's example.
+# 11 characters at the first position of the anatomical axis, 7 below 4, 8 below 46, as
+# in the document's example.
 ANATOMY = [
     "731",
     "473",
@@ -110,7 +111,8 @@ def test_errors_of_the_axes(table):
         (0, 0, 0.025531, 0), abs=5e-7
     )
     assert code_errors("CCCC-CCC-CCC-CCC", CODE, table) == (0, 0, 0, 0)
-    # The last position of both 120 and 700 is where their paths end: a wildcard there is no mistake.
+    # The last position of both 120 and 700 is where their paths end: a wildcard there
+    # is no mistake.
     assert code_errors(CODE, "1121-12*-463-70*", table) == (0, 0, 0, 0)
 
 

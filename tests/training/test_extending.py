@@ -98,7 +98,8 @@ def test_the_extended_model_answers_like_one_trained_on_all(
 ):
     # Rejection, which takes most of the time, is not compared.
     monkeypatch.setattr(rejection, "_N_SHEETS", 24)
-    # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
+    # Few rows: the components hold nearly all of their variance, and what differs is
+    # the calibration.
     whole = train(training, {SCAN: ridge_recipes[SCAN]}, ridge_loader, thumbnails=False)
     # New pictures weigh as much as in training with the others.
     kept, wanted = (
@@ -121,7 +122,8 @@ def test_the_extended_model_answers_like_one_trained_on_all(
 def test_added_species_are_rejected_no_more_than_allowed(
     old_model, new_pictures, ridge_loader
 ):
-    # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
+    # Two species are too few to learn rejection from: one is made that takes every
+    # picture for no leaf.
     (features,) = ridge_loader.stream(
         new_pictures[:1], old_model[SCAN].identifier.extractor
     )

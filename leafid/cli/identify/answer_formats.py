@@ -11,7 +11,8 @@ from leafid.scoring.tables import format_csv
 from leafid.translation import translate
 
 Ranking = Sequence[tuple[str, float]]
-#: Selects the names to report of an answer, which ranks all species, and their probabilities.
+#: Selects the names to report of an answer, which ranks all species, and their
+#: probabilities.
 Selector = Callable[[Answer], Ranking]
 _CSV_COLUMNS = (
     *(
@@ -45,10 +46,13 @@ def format_answer(
     open_world: bool,
     rank_rejected: bool,
 ) -> list[str]:
-    """Format an answer as entries in one of the `FORMATS`; all but text have some for each picture of a plant.
+    """Format an answer as entries in one of the `FORMATS`.
 
-    With `open_world`, runs have the calibrated probabilities of a leaf of the species, as text has; with
-    `rank_rejected`, text has a ranking of rejected pictures as well, unless they can't be judged.
+    All but text have some for each picture of a plant.
+
+    With `open_world`, runs have the calibrated probabilities of a leaf of the species,
+    as text has; with `rank_rejected`, text has a ranking of rejected pictures as well,
+    unless they can't be judged.
     """
     if form == "text":
         return _format_text(answer, select, rank_rejected)

@@ -1,14 +1,17 @@
 """Explain the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species.
 
-For each picture, explain prints the answer in words, the traits of the leaf with their numbers, the probabilities that
-the answer's is made of, what each expert of the model says and its share of the answer, and the traits in which the
-first species and its look-alike differ, with the ranges of both. A trait is left out where it isn't sure, as in a
-photo of leaves on the tree.
+For each picture, explain prints the answer in words, the traits of the leaf with their
+numbers, the probabilities that the answer's is made of, what each expert of the model
+says and its share of the answer, and the traits in which the first species and its
+look-alike differ, with the ranges of both. A trait is left out where it isn't sure, as
+in a photo of leaves on the tree.
 
-With --format json, it prints the same and the outline for programs, as leafid.Explanation.to_dict gives them.
+With --format json, it prints the same and the outline for programs, as
+leafid.Explanation.to_dict gives them.
 
-With --output, it writes a page with the same and the picture with its outline, petiole, tip and base, and the most
-similar training pictures that the model keeps. The page is a single file that needs no network.
+With --output, it writes a page with the same and the picture with its outline, petiole,
+tip and base, and the most similar training pictures that the model keeps. The page is a
+single file that needs no network.
 
 examples:
   leafid explain my-leaf.jpg

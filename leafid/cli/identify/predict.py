@@ -1,20 +1,25 @@
 """Name the species of pictures.
 
-For each picture, predict gives a verdict in words, and how probable it is that it shows a leaf of each species,
-calibrated on pictures held out of training. If a collection has a test part, only that part is named.
+For each picture, predict gives a verdict in words, and how probable it is that it shows
+a leaf of each species, calibrated on pictures held out of training. If a collection has
+a test part, only that part is named.
 
---format text is for the screen; json and csv have everything, also for pictures that can't be read. run is the run file
-of the ImageCLEF plant task, with every picture. --output appears when it is complete.
+--format text is for the screen; json and csv have everything, also for pictures that
+can't be read. run is the run file of the ImageCLEF plant task, with every picture.
+--output appears when it is complete.
 
---together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
-plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by
-the other pictures that its author took on the same day at the same place: they show few species.
+--together makes one answer from all pictures, which show one plant, in any mix of
+types; --group-by makes one for each plant of a collection, or for each folder.
+--group-by session keeps an answer for each picture, which is supported by the other
+pictures that its author took on the same day at the same place: they show few species.
 
-Of several leaves on a sheet the largest is named; --each-leaf makes a picture of each, called as <name>-leaf-1.
+Of several leaves on a sheet the largest is named; --each-leaf makes a picture of each,
+called as <name>-leaf-1.
 
---set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
-needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
-species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'.
+--set reports a set of species for each picture: the K likeliest (top-K), K on average
+(average-K), or as many as are needed to include the correct one with probability P
+(coverage-P); it may be empty. --back-off reports one name: a species or, where none is
+probable enough, a genus, family or order ('Quercus *'), or '*'.
 
 examples:
   leafid predict my-leaf.jpg
@@ -159,7 +164,10 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _split_leaves(picture: Picture) -> list[Picture]:
-    """Make a picture of each of several leaves on a sheet; any other picture is returned as it is."""
+    """Make a picture of each of several leaves on a sheet.
+
+    Any other picture is returned as it is.
+    """
     try:
         image = read_image(picture.file)
     except ImageError:
@@ -195,7 +203,10 @@ def _check_options(options: Options, form: str) -> None:
 
 
 def _make_selector(options: Options, model: Model, form: str) -> Selector:
-    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for; a set may be empty."""
+    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for.
+
+    A set may be empty.
+    """
     rule = options.set
     if rule:
         return lambda answer: (

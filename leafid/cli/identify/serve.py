@@ -1,8 +1,10 @@
 """Open a page on this machine that names the species of pictures, with a JSON API.
 
-The page takes pictures, several of one tree too, and explains its answers. Pictures are kept in memory until they are
-answered. Only this machine can open the page, unless --host names another address of it, or 0.0.0.0 for all: then it
-prints those at which a phone in the same network can open the page. There is no password. Ctrl-C ends the server.
+The page takes pictures, several of one tree too, and explains its answers. Pictures are
+kept in memory until they are answered. Only this machine can open the page, unless
+--host names another address of it, or 0.0.0.0 for all: then it prints those at which a
+phone in the same network can open the page. There is no password. Ctrl-C ends the
+server.
 
 examples:
   leafid serve

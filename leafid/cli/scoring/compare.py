@@ -1,8 +1,9 @@
 """Test whether runs differ, each with every other.
 
-If two runs were equally good, either could have given the other's answers for a plant: the p value is the share of
-random swaps of plants whose difference is at least as large as the observed one. With several pairs it is corrected
-by Holm's method. A picture that a run lacks counts 0.
+If two runs were equally good, either could have given the other's answers for a plant:
+the p value is the share of random swaps of plants whose difference is at least as large
+as the observed one. With several pairs it is corrected by Holm's method. A picture that
+a run lacks counts 0.
 
 The first table has the scores, the second the tests.
 

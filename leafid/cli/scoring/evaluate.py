@@ -1,19 +1,23 @@
 """Score run files against a ground truth with the plant task's metrics.
 
-The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a …GroundTruth.txt together with the
-XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with any error is refused.
+The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a
+…GroundTruth.txt together with the XML of its pictures. A picture that a run lacks
+counts 0, with a warning; a run with any error is refused.
 
-S is the official score: the mean over authors of the mean over their plants of the mean over each plant's pictures.
---metrics chooses the scores, of which --list shows all. Intervals are bootstrapped over plants, whoever photographed
-them. Of several runs the best score is bold in LaTeX, and raised letters name the runs that a score is significantly
-better than. --output writes all files of the official scorer.
+S is the official score: the mean over authors of the mean over their plants of the mean
+over each plant's pictures. --metrics chooses the scores, of which --list shows all.
+Intervals are bootstrapped over plants, whoever photographed them. Of several runs the
+best score is bold in LaTeX, and raised letters name the runs that a score is
+significantly better than. --output writes all files of the official scorer.
 
---sets scores runs that name a set of species for each picture. --average makes such sets of a run with scores of all
-species: those above a threshold, fitted on a run on validation pictures or, to compare systems at one mean size, on the
-run itself. --plants multiplies the scores of several pictures of a plant.
+--sets scores runs that name a set of species for each picture. --average makes such
+sets of a run with scores of all species: those above a threshold, fitted on a run on
+validation pictures or, to compare systems at one mean size, on the run itself. --plants
+multiplies the scores of several pictures of a plant.
 
-Pictures whose species is 'Unknown species' in the ground truth are left out of all other scores, and a table says how
-well each run tells them from the others by a picture's highest score.
+Pictures whose species is 'Unknown species' in the ground truth are left out of all
+other scores, and a table says how well each run tells them from the others by a
+picture's highest score.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt

@@ -1,10 +1,12 @@
 """Score run files of the ImageCLEF 2016 annotation task.
 
-The ground truth decides the subtask. It has the format of runs ('leafid check-annotation --help' shows it), with one
-line per human description in subtasks 2 and 3. Scores: 1: mean average precision of localised concepts; 2: METEOR; 3:
-F1 of the selection; 4: recall at k, the share of a document's pictures found, and success at k, the share of documents
-with a picture found; 5: great circle distance. A picture or document that a run lacks counts as the worst answer.
-METEOR needs Java and 'pip install pycocoevalcap'.
+The ground truth decides the subtask. It has the format of runs ('leafid
+check-annotation --help' shows it), with one line per human description in subtasks 2
+and 3. Scores: 1: mean average precision of localised concepts; 2: METEOR; 3: F1 of the
+selection; 4: recall at k, the share of a document's pictures found, and success at k,
+the share of documents with a picture found; 5: great circle distance. A picture or
+document that a run lacks counts as the worst answer. METEOR needs Java and 'pip install
+pycocoevalcap'.
 
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt

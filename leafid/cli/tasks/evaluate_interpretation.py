@@ -1,13 +1,16 @@
 """Score localised and named objects by the interpretation metric of Hemery et al.
 
-The truth and the result are both label masks (a PNG whose pixels hold 0 for the background and a number for each
-object, or a folder of such PNGs with the same names), or both JSON files in the COCO format. Objects are compared by
-their pixels where all objects of a picture have them, otherwise by their boxes. The classes of the objects in label
-masks are read from objects.csv beside them: mask,label,class,confidence; without it only detection and localisation
-are scored. If the result lacks a picture, all its objects count as missed.
+The truth and the result are both label masks (a PNG whose pixels hold 0 for the
+background and a number for each object, or a folder of such PNGs with the same names),
+or both JSON files in the COCO format. Objects are compared by their pixels where all
+objects of a picture have them, otherwise by their boxes. The classes of the objects in
+label masks are read from objects.csv beside them: mask,label,class,confidence; without
+it only detection and localisation are scored. If the result lacks a picture, all its
+objects count as missed.
 
-The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
-means over the matched pairs. A picture without any true or found object has no error, and is left out of the mean.
+The error ranges from 0 (all objects found, in place and with the correct class) to 1.
+The localisation metrics are means over the matched pairs. A picture without any true or
+found object has no error, and is left out of the mean.
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks

@@ -1,12 +1,14 @@
 """Score labels and IRMA codes by the errors of ImageCLEF 2009's medical annotation task.
 
-The ground truth and the runs have one line per picture: its name and one answer per year, in the order of --years. 2005
-and 2006 have a label, 2007 and 2008 a code TTTT-DDD-AAA-BBB. '*' means "don't know" (a label, or positions of a code),
-'C' is the clutter class of 2005 to 2007, whose pictures never count. The code table has one code per line: its axis (T,
-D, A or B), the code, and optionally its meaning; the branching factors come from it.
+The ground truth and the runs have one line per picture: its name and one answer per
+year, in the order of --years. 2005 and 2006 have a label, 2007 and 2008 a code
+TTTT-DDD-AAA-BBB. '*' means "don't know" (a label, or positions of a code), 'C' is the
+clutter class of 2005 to 2007, whose pictures never count. The code table has one code
+per line: its axis (T, D, A or B), the code, and optionally its meaning; the branching
+factors come from it.
 
-Errors are summed over the pictures; the task's score is their sum over the years. A picture that a run lacks counts as
-entirely wrong.
+Errors are summed over the pictures; the task's score is their sum over the years. A
+picture that a run lacks counts as entirely wrong.
 
 examples:
   leafid evaluate-irma --codes codes.txt truth.txt mine.txt yours.txt

@@ -1,19 +1,23 @@
 """Score recipes on a collection: cross-validate by plants, authors, places or days, or test on its test part.
 
-Every picture is named by a model whose training set had no picture of its plant. Pictures of a species without another
-plant in the fold's training part are left out of the scores and counted. Scores are means over the seeds, which assign
-plants to other folds. --sessions scores the answers of 'leafid predict --group-by session'.
+Every picture is named by a model whose training set had no picture of its plant.
+Pictures of a species without another plant in the fold's training part are left out of
+the scores and counted. Scores are means over the seeds, which assign plants to other
+folds. --sessions scores the answers of 'leafid predict --group-by session'.
 
---by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
-author and --by day folds of whole authors and days. --parts tests on the test part of a collection. --shots trains on
-few pictures of each species: several numbers give a learning curve. 'leafid experiment' knows further protocols.
+--by place makes folds of whole places (plants within 5 km of each other, or joined by a
+chain of such plants), --by author and --by day folds of whole authors and days. --parts
+tests on the test part of a collection. --shots trains on few pictures of each species:
+several numbers give a learning curve. 'leafid experiment' knows further protocols.
 
---open-world also holds 28 % of the species out of each fold's training. It prints how well leaves of known species are
-distinguished from others, and how often pictures without a leaf are rejected.
+--open-world also holds 28 % of the species out of each fold's training. It prints how
+well leaves of known species are distinguished from others, and how often pictures
+without a leaf are rejected.
 
---output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), and folds.csv
-with the fold of each picture. --folds reads such a file, so that another system is tested on the same folds; 'leafid
-evaluate' and 'leafid report' show the runs of both.
+--output writes the rankings of all held-out pictures, a run file for each seed (and
+number of shots), and folds.csv with the fold of each picture. --folds reads such a
+file, so that another system is tested on the same folds; 'leafid evaluate' and 'leafid
+report' show the runs of both.
 
 examples:
   leafid crossval imageclef2011

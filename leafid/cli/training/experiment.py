@@ -1,12 +1,13 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
 
-EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, few-shots,
-held-apart, recipes. The first table has the scores of each recipe with an interval, the second the differences from
-the first recipe with p values (paired by plant, corrected by Holm's method). Runs of other systems that were tested on
-the same folds, a file that the experiment names, are further rows.
+EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type,
+few-shots, held-apart, recipes. The first table has the scores of each recipe with an
+interval, the second the differences from the first recipe with p values (paired by
+plant, corrected by Holm's method). Runs of other systems that were tested on the same
+folds, a file that the experiment names, are further rows.
 
-An interrupted experiment is started again, and finds its features in the cache. docs/formats.md has the keys of the
-file.
+An interrupted experiment is started again, and finds its features in the cache.
+docs/formats.md has the keys of the file.
 
 examples:
   leafid experiment recipes imageclef2011

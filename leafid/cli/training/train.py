@@ -1,11 +1,13 @@
 """Train a model on a collection: one classifier for each acquisition type.
 
-If the collection has a training part, only that part is used. The scores on held-out plants, which training computes to
-calibrate the model, are printed and kept in the model file. An interrupted training is started again, and finds its
-features in the cache.
+If the collection has a training part, only that part is used. The scores on held-out
+plants, which training computes to calibrate the model, are printed and kept in the
+model file. An interrupted training is started again, and finds its features in the
+cache.
 
-With --extend, the species of the collection are added to a model, which needs neither its training pictures nor much
-time. Its codebooks and thresholds stay the same, and so do its scores, which tell nothing of new species.
+With --extend, the species of the collection are added to a model, which needs neither
+its training pictures nor much time. Its codebooks and thresholds stay the same, and so
+do its scores, which tell nothing of new species.
 
 examples:
   leafid train imageclef2011 --output clef11.leafid

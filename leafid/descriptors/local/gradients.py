@@ -137,7 +137,10 @@ def describe_turned_patches(
 
 
 def order_orientations(symmetry: int) -> Indices:
-    """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
+    """List the orientations in the order of a turned and mirrored cell.
+
+    `N_SYMMETRIES` says how the symmetries are counted.
+    """
     order = np.arange(N_ORIENTATIONS)
     if symmetry % 2:
         order = N_ORIENTATIONS // 2 - order
@@ -145,7 +148,9 @@ def order_orientations(symmetry: int) -> Indices:
 
 
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
-    """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
+    """Compute each pixel's gradient along 8 directions, in units of 1/128.
+
+    The planes of a picture, uint8 (H, W), are uint16 (8, H - 2, W - 2).
 
     A gradient is decomposed into its components along the two nearest of eight
     directions: for the first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 ·

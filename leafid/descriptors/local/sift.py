@@ -16,13 +16,13 @@ _MAX_POINTS = 500
 def extract_dense_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
+    """Extract RootSIFT descriptors on a grid, at several patch sizes.
 
-    One plane of gradient strength per orientation is averaged over square cells. A
-    descriptor is a patch of 4 × 4 cells, so that neighbouring descriptors share their
-    cells. Larger patches are read from reduced copies of the picture. Patches are
-    upright: turn the leaf first where its orientation should not matter. Only patches
-    that the region covers are kept.
+    The default grid has all patches of five sizes. One plane of gradient strength per
+    orientation is averaged over square cells. A descriptor is a patch of 4 × 4 cells,
+    so that neighbouring descriptors share their cells. Larger patches are read from
+    reduced copies of the picture. Patches are upright: turn the leaf first where its
+    orientation should not matter. Only patches that the region covers are kept.
 
     The 128 values are non-negative with an L2 norm below 1: near 1 where there is
     structure, 0 where there is none.
@@ -84,7 +84,10 @@ def extract_detected_sift(
 
 
 def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeatures:
-    """Normalise patches of square roots in place; those whose gradients have a smaller sum are dropped."""
+    """Normalise patches of square roots in place.
+
+    Patches whose gradients have a smaller sum are dropped.
+    """
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)
     patches.descriptors[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]

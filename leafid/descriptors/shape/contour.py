@@ -100,7 +100,10 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
 
 
 def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
-    """Measure absolute values of complex numbers; NumPy's guard against overflow takes several times as long."""
+    """Measure absolute values of complex numbers.
+
+    NumPy's guard against overflow takes several times as long.
+    """
     return np.sqrt(steps.real * steps.real + steps.imag * steps.imag)
 
 

@@ -111,7 +111,10 @@ def measure_lobes(shape: Shape) -> Singles:
 
 
 def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
-    """Summarise the signal of every smoothing; all of `_KINDS` of the first one come first."""
+    """Summarise the signal of every smoothing.
+
+    All of `_KINDS` of the first one come first.
+    """
     gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
     gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)

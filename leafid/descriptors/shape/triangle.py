@@ -32,10 +32,10 @@ TRIANGLES_NAMES = tuple(
 
 
 def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
-    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t; float64 (spans, n) by name.
+    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
 
-    The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128
-    points.
+    The result has arrays of float64 (spans, n) by name. The contour, (n, 2), is
+    counter-clockwise, at equal arc length, of at least 128 points.
 
     ``area``: signed area over the square of the arc t (½ at most; positive where the
     contour is convex); ``height``: distance of p(s) from the chord over t, with the

@@ -93,7 +93,9 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
 
 
 def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
-    """Downsample a picture repeatedly, in 1/64 grey levels; level k has shape (H / 2**k, W / 2**k).
+    """Downsample a picture repeatedly, in 1/64 grey levels.
+
+    Level k has shape (H / 2**k, W / 2**k).
 
     Each step smooths by the binomial (1, 3, 3, 1), against aliasing. All arithmetic is
     exact or rounded once from an exact value: a picture turned by 90° has a turned
