@@ -96,7 +96,8 @@ def fit_calibrated(
 
     rows = make_rows(examples.rows, standardise=True)
     compressed, combinations = rows.compressed
-    values = compressed.read(slice(None))
+    # In single precision, the last steps would be smaller than what is rounded.
+    values = compressed.read(slice(None)).astype(np.float64)
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
     final = fit_logistic(values, is_positive, weights, penalty)
@@ -107,7 +108,7 @@ def fit_calibrated(
         cv=PredefinedSplit(_assign_folds(examples)),
         method="decision_function",
         params={"sample_weight": weights},
-    ).astype(np.float64)
+    )
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )

@@ -55,6 +55,7 @@ def train(cli, drawn, drawn_cache, tmp_path):
     return run
 
 
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "options"), NOT_LINEAR.items())
 def test_a_classifier_that_is_not_linear_names_leaves(
     name, options, cli, train, drawn, drawn_cache, tmp_path

@@ -10,7 +10,7 @@ from leafid.features.augmentation import Augmentation, AugmentedPicture, jitter_
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
 IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(
     lambda shape: arrays(np.uint8, shape)
 )

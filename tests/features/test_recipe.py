@@ -18,7 +18,9 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+SHEET = AcquisitionType.SCAN_LIKE
+PHOTO = AcquisitionType.PHOTO
 LOCAL = {"descriptor": "dense-sift"}
 MEASURES = {"descriptor": "measures", "families": ["geometry"]}
 

@@ -18,7 +18,8 @@ from leafid.training.extending import extend
 from leafid.training.model import train
 from tests.model.model_files import take_apart
 
-SCAN, _, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+PHOTO = AcquisitionType.PHOTO
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,9 @@ from leafid.segmentation.condition import Condition
 from leafid.training.folds import FoldPlan
 from leafid.training.training_set import build_training_set
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+SHEET = AcquisitionType.SCAN_LIKE
+PHOTO = AcquisitionType.PHOTO
 EXPERTS = {
     "one": Expert(descriptor="measures", families=("hu",)),
     "two": Expert(descriptor="measures", families=("hu",)),
