@@ -149,7 +149,8 @@ def real_data() -> Path:
     folder = os.environ.get("LEAFID_REAL_DATA")
     if not folder:
         pytest.skip(
-            "LEAFID_REAL_DATA is not set: the real collections are not in the repository"
+            "LEAFID_REAL_DATA is not set: the real collections are not in the "
+            "repository"
         )
     return Path(folder)
 

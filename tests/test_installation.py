@@ -68,7 +68,10 @@ def test_another_package_without_its_libraries(run_without):
         "simplejpeg", "libturbojpeg.so.0", "-m", "leafid", "info", "data/sample"
     )
     advice = "install it again, or the shared library that it lacks"
-    expected = f"leafid: error: simplejpeg can't be imported: libturbojpeg.so.0: {LIBRARY}; {advice}\n"
+    expected = (
+        f"leafid: error: simplejpeg can't be imported: libturbojpeg.so.0: {LIBRARY}; "
+        f"{advice}\n"
+    )
     assert (done.returncode, done.stderr) == (1, expected)
 
 

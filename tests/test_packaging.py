@@ -94,7 +94,10 @@ def test_the_wheel_of_the_image_names_a_picture(tmp_path):
         r"^opencv[\w-]*", "\n".join(installed.requires), re.MULTILINE
     ) == ["opencv-python-headless"]
     # It comes before the checkout that is installed.
-    code = "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); main.run()"
+    code = (
+        "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); "
+        "main.run()"
+    )
     words = [
         sys.executable,
         "-c",

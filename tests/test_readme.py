@@ -177,7 +177,8 @@ def check(block: Block, shared: dict[str, str]) -> None:
     for command, expected in block.calls():
         if not command.startswith(("leafid ", "python ")):
             pytest.fail(
-                f"{block.page}:{block.line}: only leafid and Python are run, found {command!r}"
+                f"{block.page}:{block.line}: only leafid and Python are run, found "
+                f"{command!r}"
             )
         output = run(command)
         shared[command] = output

@@ -81,7 +81,8 @@ def test_data_become_objects_with_defaults() -> None:
         ),
         (
             {"others": [LEAF | {"lobe": 3}]},
-            "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, colours or map",
+            "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, "
+            "colours or map",
         ),
         (
             {"bud": LEAF | {"feature_map": "chi2"}},

@@ -252,7 +252,8 @@ def test_what_is_no_working_environment_is_reported_and_kept(clone, script, what
         line for line in done.stderr.splitlines() if "All tests take" not in line
     ]
     assert line.startswith(
-        f"{script}: error: expected a virtual environment at {environment}, of Python 3.11 or newer"
+        f"{script}: error: expected a virtual environment at {environment}, of Python "
+        "3.11 or newer"
     )
     assert "LEAFID_VENV=" in line
     assert sorted(environment.rglob("*")) == before

@@ -201,7 +201,8 @@ def nonempty_word(word: str) -> str:
         )
     if word == "-" or word.lower().startswith(_URL_SCHEMES):
         raise argparse.ArgumentTypeError(
-            f"expected a path, found {word!r}; leafid reads neither standard input nor addresses: save it in a file"
+            f"expected a path, found {word!r}; leafid reads neither standard input nor "
+            "addresses: save it in a file"
         )
     return word
 
@@ -217,7 +218,8 @@ SEED = option(
     "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
 )
 LANGUAGE = option(
-    "language of answers and pages, and of the common names that come first (default: en)",
+    "language of answers and pages, and of the common names that come first (default: "
+    "en)",
     choices=tuple(LANGUAGES),
     default="en",
 )
@@ -235,12 +237,14 @@ class ReadingOptions:
         metavar="LAYOUT",
     )
     metadata: str | None = option(
-        "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
-        "longitude, split (default: metadata.csv, labels.csv, annotations.csv or train.csv in the folder)",
+        "CSV table of the pictures with the column file and any of label, plant, type, "
+        "author, date, latitude, longitude, split (default: metadata.csv, labels.csv, "
+        "annotations.csv or train.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(
-        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'",
+        "find the labels, a group or else the match, in the paths of pictures: "
+        "'([a-z]+)_'",
         metavar="REGEX",
     )
     plants_from: str | None = option(
@@ -260,7 +264,8 @@ class PictureOptions(ReadingOptions):
     """Options that say how pictures are read, and which acquisition type they are taken for."""
 
     assume_type: str | None = option(
-        "take every picture for one of this type (default: the type in its metadata, else recognised)",
+        "take every picture for one of this type (default: the type in its metadata, "
+        "else recognised)",
         choices=TYPES,
     )
 
@@ -314,7 +319,8 @@ class ScoringOptions:
     """Options that say which scores are computed, and how they are shown."""
 
     metrics: list[str] | None = option(
-        "the scores to show; 'leafid evaluate --list' lists all (default: S,top-1,top-5)",
+        "the scores to show; 'leafid evaluate --list' lists all (default: "
+        "S,top-1,top-5)",
         metavar="NAME,…",
         type=list_type(nonempty_word),
     )
@@ -325,7 +331,8 @@ class ScoringOptions:
         metavar="N",
     )
     intervals: Any = option(
-        "what follows a score: the bounds of its interval, its standard error, or nothing (default: bounds)",
+        "what follows a score: the bounds of its interval, its standard error, or "
+        "nothing (default: bounds)",
         choices=("bounds", "error", "none"),
         default="bounds",
     )
@@ -360,7 +367,8 @@ class ScoringOptions:
 class ComputingOptions:
     jobs: int = JOBS
     cluster: str | None = option(
-        "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip install distributed)",
+        "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip "
+        "install distributed)",
         metavar="ADDRESS",
     )
 
@@ -374,7 +382,8 @@ class CacheOptions(ComputingOptions):
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")
     cache_limit: float = option(
-        "maximum size of the feature cache; the oldest features are removed first (default: 4)",
+        "maximum size of the feature cache; the oldest features are removed first "
+        "(default: 4)",
         metavar="GIB",
         type=_gibibytes,
         default=4.0,

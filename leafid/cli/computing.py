@@ -96,8 +96,8 @@ class TrainingOptions(PictureOptions):
         "train for this acquisition type only (default: all types)", choices=TYPES
     )
     recipe: str | None = option(
-        "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
-        "(default: default)",
+        "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a "
+        "folder of such files (default: default)",
         metavar="R",
     )
 
@@ -134,8 +134,9 @@ def assign_types_and_warn(
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
         environment.warn(
-            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show one plant, "
-            "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
-            "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
+            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where "
+            "several show one plant, held-out scores are too high (top-1 0.993 "
+            "instead of 0.85 for scans of ImageCLEF 2011); say --plants-from, or look "
+            "for pictures of one leaf with 'leafid info --similar'"
         )
     return assign_types(pictures, loader, recogniser)

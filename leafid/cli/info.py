@@ -69,8 +69,8 @@ class Options(ReadingOptions):
         f"the folder to write {FILE_NAME} of a model to", metavar="DIR"
     )
     similar: str | None = option(
-        "look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
-        "for --metadata in which they are of one plant",
+        "look for pictures of one leaf, scanned twice or resized, among those of each "
+        "label, and write a table for --metadata in which they are of one plant",
         metavar="TABLE",
     )
     language: str = LANGUAGE
@@ -148,7 +148,8 @@ def _write_similar(
     for line in _shorten(lines):
         environment.note(f"one leaf: {escape_unprintable(line)}")
     environment.note(
-        f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for --metadata"
+        f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for "
+        "--metadata"
     )
 
 

@@ -132,7 +132,10 @@ def _format_error(error: BaseException) -> list[str]:
             else str(error.strerror or error)
         )
     else:
-        text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
+        text = (
+            f"unexpected {type(error).__name__}: {error}; this is a bug, please report "
+            "it with --debug's output"
+        )
     return [to_one_line(text)]
 
 
@@ -241,7 +244,8 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
             more = len(alike) - _MAX_ALIKE
             if more > 0 and level != logging.DEBUG:
                 environment.note(
-                    f"leafid: warning: and {more} more like this (--debug shows all): {alike[-1]}"
+                    f"leafid: warning: and {more} more like this (--debug shows all): "
+                    f"{alike[-1]}"
                 )
         logger.setLevel(before)
         logger.removeHandler(handler)

@@ -145,7 +145,8 @@ def check_output(
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(
-            f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}"
+            f"{flag} {output}: expected a name without the ending of a picture, found "
+            f"{target.suffix}"
         )
     is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
     for path in map(Path, inputs) if target.is_file() else ():
@@ -156,7 +157,8 @@ def check_output(
         )
         if is_inside or (path.exists() and target.samefile(path)):
             raise UsageError(
-                f"{flag} {output}: expected a file of its own, found one that is read; name another"
+                f"{flag} {output}: expected a file of its own, found one that is read; "
+                "name another"
             )
     check_writable(target)
 

@@ -56,8 +56,9 @@ class Encoder(ABC):
         minimum = max(self.n_modes, 2)
         if len(features) < minimum:
             raise LeafidError(
-                f"expected at least {minimum} local features to learn {self.n_modes} modes from, "
-                f"found {len(features)}; use more pictures or a recipe with fewer modes"
+                f"expected at least {minimum} local features to learn {self.n_modes} "
+                f"modes from, found {len(features)}; use more pictures or a recipe "
+                "with fewer modes"
             )
         descriptors = features.descriptors.astype(np.float64)
         mean = descriptors.mean(axis=0)
@@ -111,7 +112,8 @@ class Encoder(ABC):
         vector = self._encode(self.project(features))
         if vector.shape != (self.n_features,) or not np.isfinite(vector).all():
             raise LeafidError(
-                f"{type(self).__qualname__}: expected {self.n_features} finite numbers, found {vector!s:.99}"
+                f"{type(self).__qualname__}: expected {self.n_features} finite "
+                f"numbers, found {vector!s:.99}"
             )
         return vector
 

@@ -56,9 +56,13 @@ def import_measure(
     except LeafidError as error:
         raise UsageError(str(error)) from error
     except (Exception, SystemExit) as error:
-        expected = "expected package.module:function that can be imported and returns numbers by their names"
+        expected = (
+            "expected package.module:function that can be imported and returns numbers "
+            "by their names"
+        )
         raise UsageError(
-            f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}"
+            f"descriptor family {name}: {expected}, found {type(error).__name__}: "
+            f"{error}"
         ) from error
     return measure, names
 
@@ -71,7 +75,10 @@ def find_encoder(name: str) -> type[Encoder]:
     """
     if name in ENCODERS:
         return ENCODERS[name]
-    expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"
+    expected = (
+        f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that "
+        "can be imported"
+    )
     if not is_code(name):
         raise UsageError(f"{expected}, found {name!r:.100}")
     random = np.random.default_rng(0)

@@ -128,7 +128,8 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise UsageError(
-            f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none"
+            f"expected at least one descriptor family ({', '.join(FAMILIES)}), found "
+            "none"
         )
     if unknown := [
         name for name in names if name not in FAMILIES and not is_code(name)

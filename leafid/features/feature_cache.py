@@ -58,8 +58,9 @@ class FeatureCache:
             self._connection.executescript(_SCHEMA)
         except (OSError, *_ERRORS) as error:
             raise LeafidError(
-                f"{self.folder}: the feature cache can't be used: {error}; name another with --cache, use --no-cache, "
-                "or remove a damaged one with 'leafid cache --clear'"
+                f"{self.folder}: the feature cache can't be used: {error}; name "
+                "another with --cache, use --no-cache, or remove a damaged one with "
+                "'leafid cache --clear'"
             ) from error
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -69,7 +70,10 @@ class FeatureCache:
         """
         values: dict[bytes, bytes] = {}
         with self._tolerating_errors("read"):
-            query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
+            query = (
+                "SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN "
+                f"({','.join('?' * len(keys))})"
+            )
             for key, stored in self._connection.execute(query, keys):
                 value = stored[4:]
                 if stored == _add_checksum(value):

@@ -372,7 +372,8 @@ def _call_guarded(
     except Exception as error:
         text = " ".join(str(error).split())
         problem = LeafidError(
-            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
+            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please "
+            "report it"
         )
         trace = traceback.format_exception(error)
     problem.add_note("".join(trace).rstrip("\n"))

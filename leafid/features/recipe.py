@@ -96,8 +96,9 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def __post_init__(self) -> None:
         if self.is_local and self.families:
             raise ValueError(
-                f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
-                "use the descriptor 'measures'"
+                f"families: expected none for {self.descriptor!r}, found "
+                f"{', '.join(self.families)}; remove them, or use the descriptor "
+                "'measures'"
             )
         key = "encoder"
         try:
@@ -111,7 +112,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             raise ValueError(f"{key}: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
             raise ValueError(
-                "view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'"
+                "view: 'outline-sift' needs the leaf's outline; expected 'leaf' or "
+                "'upright'"
             )
 
     @property
@@ -199,7 +201,8 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if missing := set(self.types) - set(self.training_types):
             types = list(map(str, self.training_types))
             raise ValueError(
-                f"training_types: expected {', '.join(sorted(missing))} among them, found {types}"
+                f"training_types: expected {', '.join(sorted(missing))} among them, "
+                f"found {types}"
             )
 
 
@@ -221,7 +224,8 @@ def choose_types_to_train(
     if only is not None and only not in present:
         types = ", ".join(sorted(map(str, filter(None, present))))
         raise LeafidError(
-            f"expected pictures of type {only} to train on, found {types or 'none of a known type'}"
+            f"expected pictures of type {only} to train on, found "
+            f"{types or 'none of a known type'}"
         )
     return [
         type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
@@ -248,7 +252,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     if not files:
         known = ", ".join(list_recipes())
         raise LeafidError(
-            f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file"
+            f"{path}: no such recipe; expected one of {known}, a folder with .toml "
+            "files, or such a file"
         )
     recipes = [
         parse_recipe(parse_toml(read_text(file), dict, file), str(file))
@@ -258,7 +263,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     if len(serving) != 1:
         served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)
         raise LeafidError(
-            f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}"
+            f"recipe {name}: expected one file that serves {acquisition_type}, found "
+            f"types {served}"
         )
     return serving[0]
 

@@ -144,7 +144,8 @@ def _fit(
         penalty = settings.regularisation
         n_pictures = np.count_nonzero(weights)
         raise LeafidError(
-            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} pictures; use a larger one"
+            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} "
+            "pictures; use a larger one"
         ) from error
 
 

@@ -41,7 +41,8 @@ def dump(estimator: Any) -> bytes:
         _check_types(skops, data)
     except Exception as error:  # skops raises errors of its own for what it can't store
         raise LeafidError(
-            f"{type(estimator).__name__} can't be stored: {error}; use another classifier"
+            f"{type(estimator).__name__} can't be stored: {error}; use another "
+            "classifier"
         ) from error
     return data
 
@@ -88,5 +89,6 @@ def _import_skops() -> Any:
 def _check_types(skops: Any, data: bytes) -> None:
     if unknown := set(skops.get_untrusted_types(data=data)) - _TRUSTED:
         raise ValueError(
-            f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}"
+            "expected only types of scikit-learn and NumPy, found "
+            f"{', '.join(sorted(unknown))}"
         )

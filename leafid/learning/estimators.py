@@ -32,7 +32,10 @@ ENTRY_POINT_GROUP = "leafid_classifiers"
 # A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out
 # log-loss of neighbours and forests is higher.
 _MIN_PROBABILITY = 1e-3
-_STEPS = 'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", { C = 10 }]]'
+_STEPS = (
+    'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", '
+    '"sklearn.svm.SVC", { C = 10 }]]'
+)
 _log = logging.getLogger(__name__)
 
 
@@ -52,7 +55,8 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
         estimator, "predict_proba"
     ):
         raise ValueError(
-            f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}"
+            f"expected a classifier that gives scores or probabilities, found {name} "
+            f"with {dict(options)}"
         )
 
 
@@ -63,7 +67,8 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     allowed = signature(class_).parameters.keys() - {"memory"}
     if unknown := sorted(options.keys() - allowed):
         raise ValueError(
-            f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
+            f"{name}: expected parameters among {', '.join(sorted(allowed))}, found "
+            f"{', '.join(unknown)}"
         )
     # A tree of neighbours can't be stored; with more than 15 columns none is made.
     defaults: dict[str, Any] = {"random_state": 0}
@@ -74,7 +79,8 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
         parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
         raise ValueError(
-            f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another"
+            f"{name}: expected decision_function_shape = 'ovr', a score for each "
+            "species, found another"
         )
     try:
         estimator = class_(**parameters)
@@ -146,7 +152,8 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
         ) from error
     if not np.isfinite(scores).all():
         raise LeafidError(
-            f"{type(estimator).__name__} gives scores that are not finite; use another, or more pictures"
+            f"{type(estimator).__name__} gives scores that are not finite; use "
+            "another, or more pictures"
         )
     return np.asarray(scores, np.float32)
 
@@ -206,7 +213,8 @@ def _make_steps(steps: Any) -> list[tuple[str, Any]]:
         steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
     except msgspec.ValidationError:
         raise ValueError(
-            f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}"
+            f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = "
+            f"{steps!r:.100}"
         ) from None
     return [(step, make_estimator(name, options)) for step, name, options in steps]
 

@@ -53,8 +53,9 @@ def make_array(
             return np.memmap(file, dtype, "r+", shape=(n_rows, n_columns))
     except OSError as error:
         raise LeafidError(
-            f"{folder or tempfile.gettempdir()}: the training vectors can't be written to a temporary file: "
-            f"{error.strerror or error}; make room, or name another folder with --cache (with --no-cache: TMPDIR)"
+            f"{folder or tempfile.gettempdir()}: the training vectors can't be written "
+            f"to a temporary file: {error.strerror or error}; make room, or name "
+            "another folder with --cache (with --no-cache: TMPDIR)"
         ) from error
 
 

@@ -38,7 +38,8 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.classifier == "ridge":
             if self.classifier_options:
                 raise ValueError(
-                    "classifier_options: expected none for 'ridge', which has a regularisation"
+                    "classifier_options: expected none for 'ridge', which has a "
+                    "regularisation"
                 )
             return
         # scikit-learn takes a second to import.

@@ -38,15 +38,16 @@ def check_extension(
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
         raise LeafidError(
-            f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
+            f"{name} keeps no statistics that further species could be learned with: "
+            "not all of its classifiers are "
             '"ridge"; train it again'
         )
     if known := sorted(
         {str(picture.species) for picture in pictures} & model.species.keys()
     ):
         raise LeafidError(
-            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
-            "on all pictures together"
+            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} "
+            "first; leave them out, or train on all pictures together"
         )
     learned = {
         type_
@@ -57,8 +58,9 @@ def check_extension(
         {picture.type for picture in pictures if picture.type} - learned
     ):
         raise LeafidError(
-            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
-            f"type {unknown[0]}; say --assume-type, or leave them out"
+            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, "
+            f"and some of the new ones are of type {unknown[0]}; say --assume-type, or "
+            "leave them out"
         )
 
 

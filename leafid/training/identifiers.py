@@ -66,7 +66,8 @@ def train_identifiers(
     )
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(
-            f"no labelled picture of type {min(missing)} could be read; nothing to train on"
+            f"no labelled picture of type {min(missing)} could be read; nothing to "
+            "train on"
         )
     # A cross-validation, which has no use for statistics, keeps rows or learns no
     # rejection.

@@ -173,8 +173,10 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
             getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS
         ):
             raise LeafidError(
-                f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
-                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"
+                'codebooks = "bundled": expected an expert '
+                f"{', '.join(identifier.extractor.encoders)} with the "
+                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of "
+                f"expert {name!r}"
             )
     return {name: identifier.extractor.encoders[name] for name in local}
 

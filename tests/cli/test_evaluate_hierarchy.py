@@ -20,11 +20,12 @@ def folder(tmp_path, monkeypatch, add):
 
 def test_back_off_beside_species(cli, folder):
     (folder / "species.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus robur 2 0.4\n"
-        "3.jpg Quercus robur 1 0.6\n4.jpg Quercus robur 1 0.4\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus robur 2 "
+        "0.4\n3.jpg Quercus robur 1 0.6\n4.jpg Quercus robur 1 0.4\n"
     )
     (folder / "back.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 0.9\n4.jpg * 1 1.0\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 "
+        "0.9\n4.jpg * 1 1.0\n"
     )
     outcome = cli(
         "evaluate-hierarchy", "Train", "species.txt", "back.txt", "--format", "csv"
@@ -61,7 +62,8 @@ def test_only_pictures_of_one_type_count(cli, folder):
 
 def test_a_missing_picture_counts_1(cli, folder):
     (folder / "run.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 "
+        "0.9\n"
     )
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert "run.txt: lacks 1 of 4 pictures; each counts 1" in outcome.err
@@ -92,8 +94,8 @@ def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
     assert outcome.status == 1
     first, second = outcome.err.splitlines()
     assert (
-        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'; name"
-        in first
+        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', "
+        "found 'Rosa *'; name" in first
     )
     assert first.endswith("name a collection that has it with --taxonomy")
     assert second.endswith(

@@ -157,7 +157,8 @@ def test_a_shell_completes_commands_options_choices_and_paths(tmp_path):
         before, last = words.split()[-2:]
         call = f"_shtab_leafid leafid {last} {before}"
         script = (
-            f". ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+            f". ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - "
+            "1)); "
             f'{call}; printf %s "${{COMPREPLY[*]}}"'
         )
         done = subprocess.run(

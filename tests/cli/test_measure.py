@@ -100,8 +100,8 @@ def test_points_outside_a_picture(measure, scans):
         scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1
     )
     assert (
-        f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found [0.0, "
-        in outcome.err
+        f"one.png: --scale-from: expected points inside the picture of {width} × "
+        f"{height} pixels, found [0.0, " in outcome.err
     )
     measure(scans / "one.png", "--scale-from", f"0,{height},{width},{height},5")
 

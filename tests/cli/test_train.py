@@ -163,8 +163,8 @@ def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
     outcome = train(tmp_path / "own", "--assume-type", "scan", type_=None)
     assert (outcome.status, outcome.out) == (1, "")
     assert (
-        "expected pictures to learn from, found 1 of part test only; put those to learn from into a "
-        in outcome.err
+        "expected pictures to learn from, found 1 of part test only; put those to "
+        "learn from into a " in outcome.err
     )
 
 

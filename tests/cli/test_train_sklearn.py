@@ -22,7 +22,10 @@ families = ["curvature"]
 classifier = "sklearn.linear_model.LogisticRegression"
 classifier_options = {{ C = 3.0 }}
 """
-STEPS = '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", "sklearn.naive_bayes.GaussianNB", {}]]'
+STEPS = (
+    '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", '
+    '"sklearn.naive_bayes.GaussianNB", {}]]'
+)
 NOT_LINEAR = {
     "sklearn.ensemble.RandomForestClassifier": "{ n_estimators = 20 }",
     "sklearn.pipeline.Pipeline": f"{{ steps = {STEPS} }}",

@@ -311,7 +311,10 @@ def test_a_family_that_fails_on_altered_pictures_costs_no_species(
 def test_vectors_that_another_version_of_the_module_made_are_not_read(
     module, encoder_recipe, run_python, tmp_path
 ):
-    code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['one']"
+    code = (
+        "from leafid.features.recipe import load_recipe; "
+        "print(load_recipe('recipe.toml', 'scan').experts['one']"
+    )
     first = run_python("-c", f"{code}.make_feature_key())").stdout
     source = tmp_path / f"{module}.py"
     source.write_text(source.read_text() + "# changed")

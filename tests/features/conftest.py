@@ -106,16 +106,18 @@ def _check_digests(
     changed = [name for name in golden if name in digests and not agree(name)]
     if changed and version == FEATURE_VERSION:
         pytest.fail(
-            f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but FEATURE_VERSION is still {version}, and "
-            "caches serve the old ones; raise it in leafid/features/extractor.py, or undo the change",
+            f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but "
+            f"FEATURE_VERSION is still {version}, and caches serve the old ones; raise "
+            "it in leafid/features/extractor.py, or undo the change",
             pytrace=False,
         )
     if os.environ.get("LEAFID_UPDATE_DIGESTS") == "1":
         _write(path, digests)
     elif changed or version != FEATURE_VERSION or golden.keys() != digests.keys():
         pytest.fail(
-            f"{path.name} is of FEATURE_VERSION {version} with {len(golden)} vectors, the code has {FEATURE_VERSION} "
-            f"with {len(digests)}; run 'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'",
+            f"{path.name} is of FEATURE_VERSION {version} with {len(golden)} vectors, "
+            f"the code has {FEATURE_VERSION} with {len(digests)}; run "
+            "'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'",
             pytrace=False,
         )
 

@@ -114,8 +114,8 @@ def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
     photos = grey(pictures)
     encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
     assert (
-        "expert chroma sees nothing in these pictures: expected at least 8 local features"
-        in caplog.text
+        "expert chroma sees nothing in these pictures: expected at least 8 local "
+        "features" in caplog.text
     )
     (features,) = FeatureLoader().stream(
         photos[:1], FeatureExtractor(recipe.experts, encoders)

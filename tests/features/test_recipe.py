@@ -109,12 +109,13 @@ GEOMETRI = MEASURES | {"families": ["geometri"]}
         ),
         (
             {"expert": {"descriptor": "measures"}},
-            "experts.one: families: expected at least one descriptor family (geometry, ",
+            "experts.one: families: expected at least one descriptor family (geometry, "
+            "",
         ),
         (
             {"expert": LOCAL | {"families": ["hu", "geometry"]}},
-            "experts.one: families: expected none for 'dense-sift', found hu, geometry; remove them, or use the "
-            "descriptor 'measures'",
+            "experts.one: families: expected none for 'dense-sift', found hu, "
+            "geometry; remove them, or use the descriptor 'measures'",
         ),
         (
             {"expert": GEOMETRI},
@@ -150,7 +151,8 @@ def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(
     )
     message = get_error({**LOCAL, "classifier": name})
     assert message.startswith(
-        f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}"
+        f"r.toml: experts.one: classifier: expected {allowed}, found "
+        f"'{name}'{suggestion}"
     )
     assert bool(suggestion) == ("did you mean" in message)
 
@@ -248,9 +250,9 @@ def test_keys_of_cached_vectors_stay_as_they_were():
     assert Expert(
         descriptor="edge-sift", view="upright", modes=8, position=1.0
     ).make_feature_key() == (
-        '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": "fisher", "focus": 0.0, '
-        '"max_patches": 0, "modes": 8, "position": 1.0, "scales": 5, "size": 400, "symmetry": "none", '
-        '"view": "upright"}'
+        '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": '
+        '"fisher", "focus": 0.0, "max_patches": 0, "modes": 8, "position": 1.0, '
+        '"scales": 5, "size": 400, "symmetry": "none", "view": "upright"}'
     )
 
 

@@ -164,7 +164,8 @@ def test_ignored_weights_are_said_once(caplog):
     for _ in range(2):
         fit("sklearn.neighbors.KNeighborsClassifier", *make_data())
     assert [record.message for record in caplog.records] == [
-        "KNeighborsClassifier takes no weights: all training pictures count the same for it"
+        "KNeighborsClassifier takes no weights: all training pictures count the same "
+        "for it"
     ]
 
 

@@ -140,8 +140,8 @@ def test_another_format(drawn_model, tmp_path, version):
     )
     message = complaint(file)
     assert (
-        f"expected model format {FORMAT_VERSION}, found {version} (written by leafid 9.9)"
-        in message
+        f"expected model format {FORMAT_VERSION}, found {version} (written by leafid "
+        "9.9)" in message
     )
 
 

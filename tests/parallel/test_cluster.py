@@ -120,6 +120,7 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
         )
     assert result.status == 1
     assert result.err.startswith(
-        f"leafid: error: {address}: expected a Dask scheduler with a worker, found none; start "
+        f"leafid: error: {address}: expected a Dask scheduler with a worker, found "
+        "none; start "
     )
     assert result.err.count("\n") == 1

@@ -156,7 +156,8 @@ def test_a_file_name_that_is_too_long(name, tmp_path):
         )
     (problem,) = read_collection(tmp_path).problems
     assert problem.startswith(
-        f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found '"
+        f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found "
+        "'"
     )
     assert problem.endswith(".jpg'; the picture is left out")
 

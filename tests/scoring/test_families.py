@@ -70,7 +70,8 @@ def test_an_unknown_family_is_never_correct(judge_text):
 def test_the_best_rank_of_a_repeated_species_counts(judge_text):
     assert (
         judge_text(
-            "1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 0.5\n"
+            "1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 "
+            "0.5\n"
         ).rank[0]
         == 2
     )
@@ -201,7 +202,10 @@ def test_a_genus_of_unknown_family_is_warned_of(cli, tmp_path, write_truth):
     assert scores == {"Nyssaceae": 0, "unknown": 0, "Salicaceae": 0, "Aceraceae": 0}
     # Hovenia stands where no family could be correct, and no family of unknown species
     # is expected.
-    expected = "run.txt: expected genera of known families, found Camptotheca, Idesia, which count as wrong"
+    expected = (
+        "run.txt: expected genera of known families, found Camptotheca, Idesia, which "
+        "count as wrong"
+    )
     assert err.count(expected) == err.count("genera of known families") == 1
     write_truth(
         tmp_path / "more",

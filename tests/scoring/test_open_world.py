@@ -116,8 +116,8 @@ def test_a_ground_truth_of_unknown_species_alone_is_named(cli, run_file, tmp_pat
     result = cli("evaluate", tmp_path / "all", run_file)
     assert (result.status, result.out) == (1, "")
     assert (
-        f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only"
-        in result.err
+        f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones "
+        "only" in result.err
     )
 
 

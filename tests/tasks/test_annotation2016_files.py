@@ -83,7 +83,8 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
         ("1 a dog 0x5+1+1", "expected a box of some area, found 0x5+1+1"),
         (
             "1 a dog 5x5+1",
-            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'",
+            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
+            "'5x5+1'",
         ),
         (
             "1 a dog nan:5x5+1+1",
@@ -96,7 +97,8 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
         ("3 a 0,2,2", "expected at most 3 boxes, each once, found 0, 2, 2"),
         (
             "4 a x,,y",
-            "expected ids of pictures, the best first, separated by commas, found 'x,,y'",
+            "expected ids of pictures, the best first, separated by commas, found "
+            "'x,,y'",
         ),
         (
             "4 a " + ",".join(f"p{n}" for n in range(101)),

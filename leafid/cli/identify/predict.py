@@ -67,8 +67,8 @@ class Options(PerPictureOptions, CacheOptions):
     language: str = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
-        "one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
-        "author, day and place support one another",
+        "one answer from all pictures of a plant, as the metadata tell, or of a "
+        "folder; session: pictures of an author, day and place support one another",
         choices=("plant", "folder", "session"),
         group="plants",
     )
@@ -92,13 +92,14 @@ class Options(PerPictureOptions, CacheOptions):
         group="names",
     )
     reject_at: float | None = option(
-        "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
-        "(default: 0.05)",
+        "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
+        "known species is rejected (default: 0.05)",
         metavar="SHARE",
         type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
     )
     open_world: bool = switch(
-        "in a run file, give the calibrated probability of a leaf of the species, as in text"
+        "in a run file, give the calibrated probability of a leaf of the species, as "
+        "in text"
     )
 
 
@@ -124,7 +125,8 @@ def run(options: Options, environment: Environment) -> int:
         pictures
     ):
         environment.warn(
-            f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone"
+            f"no two pictures are of one {options.group_by}, as far as is known; each "
+            "is answered alone"
         )
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
     group_by = "all" if options.together else options.group_by
@@ -186,7 +188,8 @@ def _split_leaves(picture: Picture) -> list[Picture]:
 def _check_options(options: Options, form: str) -> None:
     if options.reject_at is not None and form == "run":
         raise UsageError(
-            "expected --reject-at without --format run: a run file holds the ranking of every picture"
+            "expected --reject-at without --format run: a run file holds the ranking "
+            "of every picture"
         )
     if options.open_world and form != "run":
         raise UsageError(
@@ -198,7 +201,8 @@ def _check_options(options: Options, form: str) -> None:
         and options.set.kind != "top"
     ):
         raise UsageError(
-            "expected top-K sets with --together and --group-by: others are learned from single pictures"
+            "expected top-K sets with --together and --group-by: others are learned "
+            "from single pictures"
         )
 
 

@@ -54,7 +54,8 @@ def run(options: Options, environment: Environment) -> None:
         if find_spec(name) is None
     ]:
         raise LeafidError(
-            f"'leafid serve' needs {', '.join(missing)}: pip install '.[web]' in the folder of leafid"
+            f"'leafid serve' needs {', '.join(missing)}: pip install '.[web]' in the "
+            "folder of leafid"
         )
 
     with (
@@ -78,7 +79,8 @@ def run(options: Options, environment: Environment) -> None:
         if not is_this_machine(addresses[0]):
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(
-                f"leafid: the network can open the page, also at {names} if it knows these names"
+                f"leafid: the network can open the page, also at {names} if it knows "
+                "these names"
             )
             if find_spec("segno") and environment.stderr.isatty():
                 show_code(f"http://{addresses[0]}:{port}/", environment)
@@ -114,7 +116,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = error.strerror or error
         raise LeafidError(
-            f"{host}:{port}: can't listen there: {reason}; choose another --host or --port"
+            f"{host}:{port}: can't listen there: {reason}; choose another --host or "
+            "--port"
         ) from None
 
 

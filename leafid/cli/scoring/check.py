@@ -27,7 +27,8 @@ from leafid.scoring.reading.truth import read_known_names
 class Options(ReadingOptions):
     run: str = positional("RUN", "run file")
     against: str | None = option(
-        "the collection or ground truth whose pictures, and some of whose species, the run has to name",
+        "the collection or ground truth whose pictures, and some of whose species, the "
+        "run has to name",
         metavar="COLLECTION",
     )
     to: list[str] | None = option(

@@ -69,8 +69,9 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
         "write the official scorer's files there", metavar="DIR"
     )
     official: bool = switch(
-        "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
-        "of one rank counts, species may be repeated, ranks may have gaps"
+        "reproduce the official scorer: missing pictures are left out of the means, "
+        "the last of several lines of one rank counts, species may be repeated, ranks "
+        "may have gaps"
     )
     by: list[str] = option(
         "score groups of pictures as well", choices=GROUPS, action="append", default=[]
@@ -82,14 +83,15 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
     average: list[float] = option(
-        "score the sets that the run's scores form above a threshold, K species on average",
+        "score the sets that the run's scores form above a threshold, K species on "
+        "average",
         metavar="K,…",
         type=list_type(number_type("a mean size above 0", lambda size: size > 0)),
         default=[],
     )
     validation: list[str] = option(
-        "with --average: the run on validation pictures that the threshold is fitted on; once for each run "
-        "(default: the run that is scored)",
+        "with --average: the run on validation pictures that the threshold is fitted "
+        "on; once for each run (default: the run that is scored)",
         metavar="RUN",
         action="append",
         default=[],

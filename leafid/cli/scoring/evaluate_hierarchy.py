@@ -44,7 +44,8 @@ def run(options: Options, environment: Environment) -> None:
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
     if len(taxonomy.ranks) == 1:
         raise LeafidError(
-            f"{options.truth}: expected a genus of every species, found some without; use 'leafid evaluate'"
+            f"{options.truth}: expected a genus of every species, found some without; "
+            "use 'leafid evaluate'"
         )
     answers = {}
     for run in read_run_files(options.runs):

@@ -48,7 +48,8 @@ def run(options: Options, environment: Environment) -> int:
         try:
             annotations = read_annotations(path, known)
             environment.print(
-                f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines"
+                f"{path}: good: subtask {annotations.subtask.value}, "
+                f"{len(annotations.results)} lines"
             )
         except LeafidError as error:
             environment.print(str(error))

@@ -40,7 +40,8 @@ def run(options: Options, environment: Environment) -> None:
     truth = read_annotations(options.truth, known, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
         raise UsageError(
-            f"--by-concept is for subtask 1, --by-picture for the others, found subtask {truth.subtask}"
+            "--by-concept is for subtask 1, --by-picture for the others, found "
+            f"subtask {truth.subtask}"
         )
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))

@@ -82,7 +82,8 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
         raise UsageError(
-            "expected boxes (.json) or label masks for both truth and result, found one of each"
+            "expected boxes (.json) or label masks for both truth and result, found "
+            "one of each"
         )
     if not are_json[0]:
         return read_mask_pairs(truth, result)
@@ -110,7 +111,8 @@ def _make_summary(errors: list[PictureError]) -> Table:
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(result.error) for result in results):
         notes.append(
-            f"{empty} of the pictures have neither true nor found objects and are left out"
+            f"{empty} of the pictures have neither true nor found objects and are left "
+            "out"
         )
     return Table(
         "Interpretation and localisation",

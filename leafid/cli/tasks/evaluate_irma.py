@@ -55,11 +55,13 @@ def run(options: Options, environment: Environment) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(
-            f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}"
+            "expected --years of 2005 to 2008, each once, found "
+            f"{','.join(map(str, years))}"
         )
     if not options.codes and set(years) - FLAT_YEARS:
         raise UsageError(
-            "expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006"
+            "expected a code table for 2007 and 2008, found none; give --codes, or "
+            "--years 2005,2006"
         )
     table = read_code_table(options.codes) if options.codes else {}
     truth = read_labels(options.truth, table, years=years)
@@ -68,7 +70,8 @@ def run(options: Options, environment: Environment) -> None:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(
-                f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong"
+                f"{path}: lacks {missing} of {len(truth)} pictures; each counts as "
+                "entirely wrong"
             )
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]

@@ -76,7 +76,8 @@ from leafid.studies.open_world import make_open_world_tables
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     folds: int | str = option(
-        "number of folds (default: 5), or a CSV table with the columns picture, fold and, for several seeds, repeat",
+        "number of folds (default: 5), or a CSV table with the columns picture, fold "
+        "and, for several seeds, repeat",
         metavar="N|FILE",
         type=lambda word: positive_int(word) if word.isdigit() else nonempty_word(word),
         default=5,
@@ -87,10 +88,12 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         type=positive_int,
     )
     shared_codebooks: bool = switch(
-        "learn codebooks once, without labels, from the pictures of all folds: much faster"
+        "learn codebooks once, without labels, from the pictures of all folds: much "
+        "faster"
     )
     by: Unit = option(
-        "what folds keep together (default: plant; with place, plants within 5 km of each other)",
+        "what folds keep together (default: plant; with place, plants within 5 km of "
+        "each other)",
         choices=UNITS,
         default="plant",
     )
@@ -150,7 +153,8 @@ def _check_options(options: Options) -> None:
     has_file = isinstance(options.folds, str)
     if has_file and (options.repeats or options.parts or options.by != "plant"):
         raise UsageError(
-            "expected --folds FILE without --repeats, --parts and --by, which it settles"
+            "expected --folds FILE without --repeats, --parts and --by, which it "
+            "settles"
         )
     if options.open_world and (options.sessions or options.output or options.metrics):
         raise UsageError(

@@ -57,7 +57,8 @@ def run(options: Options, environment: Environment) -> int:
     names = [Path(path).name or path for path in options.collections]
     if len(set(names)) < len(names):
         raise LeafidError(
-            f"expected collections whose folders have different names, found {', '.join(names)}"
+            "expected collections whose folders have different names, found "
+            f"{', '.join(names)}"
         )
     all_parts = any(
         protocol.kind == "parts" for protocol in experiment.make_protocols()
