@@ -1,4 +1,6 @@
-"""The options of commands: classes whose attributes declare them, and the parser that fills an object of such a class.
+"""The options of commands, and the parser that fills an object with them.
+
+The attributes of a class declare the options of a command.
 
 A command has a class `Options`. Its attributes, and those of the classes that it
 inherits from, are made by `positional`, `option` and `switch`, with the type that the
@@ -61,7 +63,7 @@ _COMPLETION = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Wraps paragraphs, but not examples, and names no optional arguments in the usage."""
+    """Wraps paragraphs but not examples, and leaves options out of the usage."""
 
     def _format_usage(self, usage: Any, actions: Any, *_: Any) -> str:
         shown = [
@@ -78,7 +80,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def suggest(word: str, words: Iterable[str]) -> str:
-    """Return the end of a message about an unknown word, with the word that is most like it."""
+    """Return the end of a message about an unknown word: the word most like it."""
     # Dashes, which all options have, make no two of them alike.
     by_letters = {known.strip("-"): known for known in words}
     alike = get_close_matches(word.strip("-"), by_letters, n=1)
@@ -86,7 +88,7 @@ def suggest(word: str, words: Iterable[str]) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line that names the help, and accepts no empty words."""
+    """Reports wrong usage as one line that names the help, and refuses empty words."""
 
     def __init__(self, options: type, **keywords: Any) -> None:
         super().__init__(
@@ -186,7 +188,7 @@ _seed = number_type(
 
 
 def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
-    """Make an argparse type of values separated by commas, each parsed by a function."""
+    """Make an argparse type of values separated by commas, parsed one by one."""
     return lambda word: [parse(item) for item in word.split(",")]
 
 
@@ -194,7 +196,11 @@ positive_ints = list_type(positive_int)
 
 
 def nonempty_word(word: str) -> str:
-    """Refuse what is no path: URLs, and the empty word of an unset variable, which would mean the current folder."""
+    """Refuse a word that is no path.
+
+    That is a URL, or the empty word of an unset variable, which would mean the current
+    folder.
+    """
     if not word:
         raise argparse.ArgumentTypeError(
             "expected a path or a word, found an empty word; is a variable unset?"
@@ -253,7 +259,7 @@ class ReadingOptions:
     )
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return these options as keyword arguments of `leafid.pictures.read_collection`."""
+        """Return the keyword arguments of `leafid.pictures.read_collection`."""
         return {
             name: getattr(self, name)
             for name in ("layout", "metadata", "label_from", "plants_from")
@@ -261,7 +267,7 @@ class ReadingOptions:
 
 
 class PictureOptions(ReadingOptions):
-    """Options that say how pictures are read, and which acquisition type they are taken for."""
+    """Options that say how pictures are read, and which acquisition type they have."""
 
     assume_type: str | None = option(
         "take every picture for one of this type (default: the type in its metadata, "
@@ -287,7 +293,7 @@ class PictureOptions(ReadingOptions):
 
 
 class UnlabelledOptions(PictureOptions):
-    """Arguments that name pictures, which need no labels, and the model that identifies them."""
+    """Arguments that name pictures without labels, and the model to identify them."""
 
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="+"

@@ -1,4 +1,4 @@
-"""What commands that compute share: pictures and recipes to train on, the feature cache, and work on pictures."""
+"""The work that commands share: pictures and recipes to train on, cache and workers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +36,7 @@ class PerPictureOptions(UnlabelledOptions, ComputingOptions):
 def open_loader(
     options: CacheOptions, environment: Environment
 ) -> Iterator[FeatureLoader]:
-    """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
+    """Open the feature cache, connect to the cluster, and yield a loader with both."""
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
@@ -60,7 +60,9 @@ def map_pictures(
     environment: Environment,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:
-    """Call a function of each picture, whose type is recognised if it is unknown, in workers.
+    """Call a function of each picture in workers.
+
+    An unknown acquisition type is recognised first.
 
     Yield the pictures with the results, without those that could not be read, which are
     reported.

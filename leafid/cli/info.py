@@ -131,7 +131,7 @@ def _print_json(value: dict[str, Any], environment: Environment) -> None:
 def _write_similar(
     table: str, jobs: int, collection: Collection, environment: Environment
 ) -> None:
-    """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
+    """Write the table of plants: each group of similar pictures is a plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
     labelled = collection.select_labelled().pictures
     pictures = [picture for picture in labelled if picture.file.is_file()]

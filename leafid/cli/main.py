@@ -1,4 +1,4 @@
-"""The command line: dispatches to a command, and turns every error into a message and an exit status."""
+"""The command line: calls a command, and turns errors into messages and exit status."""
 
 import argparse
 import importlib
@@ -179,7 +179,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Make a parser of all commands, from which shtab makes the completion of a shell."""
+    """Make a parser of all commands, from which shtab makes a shell's completion."""
     parser = argparse.ArgumentParser("leafid")
     commands = parser.add_subparsers(parser_class=Parser)
     for name, module in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""What commands write to: the streams, passed in so that tests can run commands in-process, and files."""
+"""The outputs of commands: files, and streams that tests replace."""
 
 import io
 import logging
@@ -62,7 +62,7 @@ class Environment:
             _redirect_to_devnull(self.stderr)
 
     def warn(self, text: str) -> None:
-        """Log a warning of the caller: something went wrong, but the command continues."""
+        """Log a warning of the caller: something is wrong, but the work continues."""
         _log.warning("%s", text, stacklevel=2)
 
     def flush_stdout(self) -> None:
@@ -131,7 +131,9 @@ def check_output(
     flag: str = "--output",
     file: str = "",
 ) -> None:
-    """Check before the work that an output can be written, isn't named like a picture, and overwrites no input.
+    """Check before the work that an output can be written.
+
+    It must not be named like a picture, nor overwrite an input.
 
     With `file`, the output is a folder, which may be missing, and `file` is to be
     written in it.
@@ -164,7 +166,10 @@ def check_output(
 
 
 def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
-    """Make a different output name for each file: its stem or, if others have that, its path from `root`."""
+    """Make a different output name for each file.
+
+    The name is the file's stem or, if others have that, its path from `root`.
+    """
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)

@@ -25,7 +25,10 @@ _MIN_LOGARITHM = np.float32(-40)
 
 @dataclass(eq=False)
 class Encoder(ABC):
-    """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
+    """Encoder of sets of local features by tables with a row for each mode.
+
+    The tables are learned from local features that are projected on few uncorrelated
+    components.
 
     The tables have `n_modes` rows: Gaussians of a mixture, or visual words.
     `n_components` principal components of a descriptor are kept, or as many as it has
@@ -93,7 +96,7 @@ class Encoder(ABC):
         self._shift = self.mean_ @ self._axes
 
     def project(self, features: LocalFeatures) -> Singles:
-        """Return a float32 row for each local feature, of its components and its position."""
+        """Return a float32 row for each local feature: its components and position."""
         rows = features.descriptors @ self._axes
         rows -= self._shift
         if not self.position_weight:
@@ -123,7 +126,10 @@ class Encoder(ABC):
         return {name: getattr(self, f"{name}_") for name in (*self.tables, *names)}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
-        """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
+        """List the shapes of the arrays of `get_state` by name.
+
+        They depend on the length of the descriptors that the encoder is fitted to.
+        """
         n_components = min(self.n_components, length)
         n_values = n_components + 3 * bool(self.position_weight)
         shapes = {
@@ -160,7 +166,7 @@ def _list_positions(features: LocalFeatures) -> Singles:
 
 
 class FisherEncoder(Encoder):
-    """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
+    """Encoder of local features as Fisher vectors with power and L2 normalisation.
 
     The mixture has diagonal covariances.
 
@@ -194,7 +200,10 @@ class FisherEncoder(Encoder):
             self.weights_ = (counts / counts.sum()).ravel()
 
     def _prepare_tables(self) -> None:
-        """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
+        """Compute coefficients A of the modes' densities: float32 (n_modes, 2 d + 1).
+
+        A (x, x², 1) is the logarithm of each mode's weighted density at x.
+        """
         self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
         spread = np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
@@ -214,7 +223,10 @@ class FisherEncoder(Encoder):
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
     def _sum_moments(self, rows: Singles) -> tuple[Singles, Singles, Singles]:
-        """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
+        """Sum the posteriors of each mode and their moments over all features x.
+
+        These are γ, (n_modes, 1), and γ x and γ x², (n_modes, d).
+        """
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)

@@ -1,4 +1,4 @@
-"""Descriptor families and encoders that are not leafid's: code that a recipe names as ``package.module:name``."""
+"""Families and encoders of other packages, named as ``package.module:name``."""
 
 import hashlib
 import inspect
@@ -26,7 +26,10 @@ def is_code(name: str) -> bool:
 
 
 def check_code_allowed(names: Iterable[str]) -> None:
-    """Raise a `LeafidError` at the first name of code that the user doesn't allow: importing a module runs it."""
+    """Raise a `LeafidError` at the first name of code that the user doesn't allow.
+
+    Importing a module runs it.
+    """
     for name in filter(is_code, names):
         check_allowed(name, f"{name:.100} is code that isn't leafid's and would be run")
 
@@ -104,7 +107,7 @@ def find_encoder(name: str) -> type[Encoder]:
 
 @cache
 def hash_module(name: str) -> str:
-    """Hash the source of the module that ``package.module:name`` was imported from, as it was then."""
+    """Hash the source of the module of ``package.module:name``, as it was imported."""
     source = inspect.getsource(import_module(name.partition(":")[0]))
     return hashlib.sha256(source.encode()).hexdigest()
 
@@ -122,7 +125,7 @@ def _measure_by(
     image: Plane,
     blade: Mask,
 ) -> Singles:
-    """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
+    """Measure a leaf by an imported function, whose failure is a `LeafidError`."""
     try:
         items = function(image, blade).items()
         measured = {str(key): float(value) for key, value in items}

@@ -109,7 +109,10 @@ def measure_families(
 
 
 def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
-    """Name the columns of a table of families, by default all: ``geometry.solidity``."""
+    """Name the columns of a table of families: ``geometry.solidity``.
+
+    By default all families are in the table.
+    """
     return [
         f"{family.name}.{name}"
         for family in find_families(families)

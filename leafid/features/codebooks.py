@@ -1,4 +1,4 @@
-"""Learns the encoders of a recipe (its codebooks) from local features that are sampled from some pictures."""
+"""Learns the codebooks of a recipe's encoders from a sample of local features."""
 
 import hashlib
 import logging
@@ -33,7 +33,9 @@ _log = logging.getLogger(__name__)
 def learn_encoders(
     pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int
 ) -> dict[str, Encoder]:
-    """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
+    """Learn the encoders of the experts on local patches, by the expert's name.
+
+    Pictures are sampled evenly over the species.
 
     An expert that finds too few features (grey pictures have no edges between hues)
     gets an encoder that distinguishes nothing. A `LeafidError` is raised when no
@@ -79,7 +81,7 @@ def sample_evenly(
 
 
 class _Learner:
-    """Learns encoders of the experts of a recipe, or keeps what the problem was, by name."""
+    """Learns encoders of the experts of a recipe, by name, or keeps what went wrong."""
 
     def __init__(self, recipe: Recipe, loader: FeatureLoader, seed: int) -> None:
         self.encoders: dict[str, Encoder] = {}
@@ -89,7 +91,7 @@ class _Learner:
         self._seed = seed
 
     def learn(self, names: Sequence[str], candidates: Sequence[Picture]) -> None:
-        """Learn the encoders of the experts with some names that are missing from some of the pictures."""
+        """Learn the encoders that are missing, for the experts of some names."""
         experts = self._list_missing(names)
         if not candidates or not experts:
             return
@@ -131,7 +133,7 @@ class _Learner:
         }
 
     def _find_needed_parts(self, experts: Mapping[str, Expert]) -> NeededParts:
-        """Find what patches are sampled from: the views that the recipe shows to all of its experts.
+        """Find the views of a recipe's experts, from which patches are sampled.
 
         The whole picture is the same whichever parts are needed.
         """
@@ -145,7 +147,7 @@ class _Learner:
         pictures: Sequence[Picture],
         needed_parts: NeededParts,
     ) -> dict[str, bytes]:
-        """Load what is in the cache, and give the key of each expert's encoder there."""
+        """Load encoders from the cache, and give the key of each expert's encoder."""
         view = f"{self._recipe.longest_side}"
         if needed_parts == "leaf":
             view += " with petiole"

@@ -1,4 +1,4 @@
-"""The feature cache: values that were computed once are kept on disk and not computed again."""
+"""The feature cache keeps computed values on disk, so that they are computed once."""
 
 import logging
 import os
@@ -115,7 +115,7 @@ class FeatureCache:
 
 
 def choose_cache_folder() -> Path:
-    """Choose the default folder: ``$LEAFID_CACHE``, else ``leafid`` in the user's cache folder."""
+    """Choose the default folder: ``$LEAFID_CACHE``, else one in the user's caches."""
     if named := os.environ.get("LEAFID_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leafid"

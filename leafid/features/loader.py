@@ -1,4 +1,4 @@
-"""Loads the features of many pictures: from the cache where they are, computed by several processes where not."""
+"""Loads the features of many pictures from the cache, or has workers compute them."""
 
 import hashlib
 import logging
@@ -168,17 +168,22 @@ class FeatureLoader:
 
     @property
     def folder(self) -> Path | None:
-        """Where there is room for arrays that don't fit into memory: the cache's folder; None without a cache."""
+        """The folder of the cache, with room for arrays larger than the memory.
+
+        It is None without a cache.
+        """
         return self.cache.folder if self.cache else None
 
     def with_step(self, step: str) -> "FeatureLoader":
-        """Return a loader for a part of the work, which shares the cache and `unreadable`."""
+        """Return a loader for a part of the work, with this cache and `unreadable`."""
         return replace(self, step=", ".join(filter(None, (self.step, step))))
 
     def stream(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor
     ) -> Generator[Features | None, None, None]:
-        """Yield the features of pictures of known types, holding those of some hundred pictures at a time.
+        """Yield the features of pictures of known types.
+
+        Features of some hundred pictures are held at a time.
 
         None stands for a picture that can't be read, which is noted in `unreadable`. A
         caller that may stop early closes the generator: what was computed by then is
@@ -194,7 +199,9 @@ class FeatureLoader:
         extractor: FeatureExtractor,
         augmentations: Sequence[Augmentation | None],
     ) -> Generator[list[Features] | None, None, None]:
-        """Yield for each picture the features of its augmentations, None for itself, as `stream` yields its own.
+        """Yield the features of the augmentations of each picture.
+
+        The augmentation None stands for the picture itself, as `stream` yields it.
 
         A picture is read, and its leaf searched for, once for all of them.
         """
@@ -266,7 +273,7 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         *arguments: Sequence[Any],
     ) -> Generator[T | None, None, None]:
-        """Apply a function to pictures, with further arguments for each, on the workers.
+        """Apply a function to pictures on the workers, with further arguments for each.
 
         Where it raises an error, the result is None, and the error is noted in
         `unreadable`.
@@ -340,7 +347,7 @@ class FeatureLoader:
 
 @contextmanager
 def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
-    """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
+    """Open the feature cache as `leafid.train` describes it, with a loader."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
@@ -355,7 +362,10 @@ def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
 def _call_guarded(
     function: Callable[..., Any], language: str, call: tuple[Picture, ...]
 ) -> Any:
-    """Call the function, or return its error with the traceback as a note: one bad picture must not cost the others."""
+    """Call the function, or return its error with the traceback as a note.
+
+    One bad picture must not cost the others.
+    """
     file = call[0].file
     try:
         with (

@@ -133,7 +133,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         )
 
     def make_feature_key(self) -> str:
-        """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
+        """Encode the settings that decide a picture's vector as JSON."""
         if not self.is_local:
             settings: dict[str, Any] = {"families": self.families}
             families = find_families(self.families)
@@ -219,7 +219,7 @@ def group_by_training(
 def choose_types_to_train(
     pictures: Sequence[Picture], only: AcquisitionType | None = None
 ) -> list[AcquisitionType]:
-    """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
+    """Choose the types to train for: those of the pictures, or `only` one of them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
         types = ", ".join(sorted(map(str, filter(None, present))))
@@ -238,7 +238,9 @@ def list_recipes() -> list[str]:
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type: a shipped one, one of a folder with ``.toml`` files, or a ``.toml`` file.
+    """Read the recipe of an acquisition type.
+
+    It is a shipped one, a ``.toml`` file, or one of the ``.toml`` files of a folder.
 
     A `LeafidError` is raised when there is none that serves the type, or one isn't
     valid: the file, the key, what was expected and found.

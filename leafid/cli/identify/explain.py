@@ -1,4 +1,4 @@
-"""Explain the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species.
+"""Explain the answer to a picture: its leaf, traits, and reasons for the species.
 
 For each picture, explain prints the answer in words, the traits of the leaf with their
 numbers, the probabilities that the answer's is made of, what each expert of the model

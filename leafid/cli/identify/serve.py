@@ -122,7 +122,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _list_addresses(listener: socket.socket) -> list[str]:
-    """List the addresses at which a listener can be reached, by other machines if it listens at all addresses."""
+    """List the addresses at which a listener can be reached.
+
+    If it listens at all addresses, other machines reach it, too.
+    """
     host = listener.getsockname()[0]
     if not ipaddress.ip_address(host).is_unspecified:
         return [host]

@@ -1,4 +1,4 @@
-"""Check a run file and list the first 20 problems with their lines, and how many more there are.
+"""Check a run file and list its first 20 problems with their lines.
 
 Without --against only the file itself is checked: its format, ranks, scores, repeated
 species. With a collection or ground truth (a folder of XML, a …GroundTruth.txt, a CSV

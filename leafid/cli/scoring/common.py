@@ -44,7 +44,7 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
 
 
 def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
-    """Select the pictures of the acquisition type that the options name, if they name one."""
+    """Select the pictures of the acquisition type that the options may name."""
     if options.only_type:
         truth = truth.select(type_ == options.only_type for type_ in truth.type)
         if not len(truth):

@@ -1,4 +1,4 @@
-"""Score plant runs that may answer with a higher taxon: 'Quercus *' for an unidentified oak.
+"""Score plant runs that may answer with a higher taxon, 'Quercus *' for an oak.
 
 The answer to a picture is its line of rank 1: a species, a genus, family or order
 followed by '*', or just '*'. Its error is that of an IRMA code over order, family,

@@ -1,4 +1,4 @@
-"""Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
+"""Write a report on runs: one HTML page with scores, plots, and wrong answers.
 
 The page shows the scores of each acquisition type with their intervals, those of every
 species, which species were taken for which, and every picture with the outline of its

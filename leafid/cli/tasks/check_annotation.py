@@ -1,4 +1,6 @@
-"""Check run files of the ImageCLEF 2016 annotation task, listing the first 20 problems of each.
+"""Check run files of the ImageCLEF 2016 annotation task, and list their problems.
+
+At most 20 problems are listed of each file.
 
 A line is '[subtask] [id] [results]', in ASCII:
 

@@ -1,4 +1,4 @@
-"""Score labels and IRMA codes by the errors of ImageCLEF 2009's medical annotation task.
+"""Score labels and IRMA codes by the errors of ImageCLEF 2009's medical task.
 
 The ground truth and the runs have one line per picture: its name and one answer per
 year, in the order of --years. 2005 and 2006 have a label, 2007 and 2008 a code

@@ -1,4 +1,6 @@
-"""Score recipes on a collection: cross-validate by plants, authors, places or days, or test on its test part.
+"""Score recipes on a collection by cross-validation, or on its test part.
+
+Folds have whole plants, authors, places or days.
 
 Every picture is named by a model whose training set had no picture of its plant.
 Pictures of a species without another plant in the fold's training part are left out of
@@ -168,7 +170,7 @@ def _check_options(options: Options) -> None:
 def _read_pictures(
     options: Options, loader: FeatureLoader, environment: Environment
 ) -> list[Picture]:
-    """Read the pictures, whose names a run file must be able to hold if one is written."""
+    """Read the pictures; a run file must be able to hold their names."""
     pictures, _ = read_training_pictures(
         options.collection, options, all_parts=options.parts
     )
@@ -205,7 +207,7 @@ def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list
 def _write_runs(
     folder: Path, answers: Sequence[FoldAnswers], environment: Environment
 ) -> None:
-    """Write the answers to all pictures, of every type, to a file for each setting and seed."""
+    """Write a run file of the answers to all pictures for each setting and seed."""
     runs = group_by(answers, lambda fold: (fold.setting, fold.seed))
     for (setting, seed), folds in runs.items():
         file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")

@@ -1,4 +1,4 @@
-"""Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
+"""Run an experiment: recipes by collections, types, protocols and seeds, as one table.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type,
 few-shots, held-apart, recipes. The first table has the scores of each recipe with an

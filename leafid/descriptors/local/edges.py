@@ -1,4 +1,4 @@
-"""RootSIFT of patches on edges, turned to them: the margins and veins of a leaf, or of all leaves of a branch."""
+"""RootSIFT of patches on edges, turned to them: the margins and veins of leaves."""
 
 import cv2
 import numpy as np
@@ -47,7 +47,7 @@ _RIGHT_OR_LEFT = np.tile(
 def extract_edge_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
+    """Extract RootSIFT descriptors of patches centred on edges, as many at each size.
 
     Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are
     sampled by the square root of their gradient and by `Grid.focus`, up to two of its
@@ -84,7 +84,9 @@ def extract_edge_sift(
 
 
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
-    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
+    """Sample points of edges, with the directions to their dark sides.
+
+    They are at least half a patch from the picture's border.
 
     Edges are found in the picture at half size. Both are float32 (n, 2), rows and
     columns; directions are unit vectors.
@@ -132,6 +134,9 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
 
 
 def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
-    """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
+    """Measure the lengths, float32 (n,), of gradients.
+
+    They are those at some flat indices of two planes, int16 (h, w).
+    """
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

@@ -1,4 +1,4 @@
-"""A picture at several sizes, with its gradients along eight directions: the basis of all patches."""
+"""A picture at several sizes, with gradients along eight directions, for patches."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -42,12 +42,17 @@ class Level:
 
     @cached_property
     def half(self) -> Plane:
-        """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
+        """The reduced picture at half the size.
+
+        Its pixel (r, c) lies at (2 r + ½, 2 c + ½).
+        """
         return downsample2(self.picture)
 
     @cached_property
     def cells(self) -> Singles:
-        """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
+        """Square root of each cell's mean gradient along 8 directions, of each channel.
+
+        The directions are clockwise from the right.
 
         float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over
         two pixels.
@@ -70,7 +75,7 @@ class Pyramid:
         self._levels = [Level(picture)]
 
     def iterate_levels(self, number: int) -> Iterator[Level]:
-        """Yield at most that many levels, the largest first, that have room for a patch."""
+        """Yield at most that many levels with room for a patch, the largest first."""
         for index in range(number):
             if index == 1 == len(self._levels):
                 rows, cols = (
@@ -93,7 +98,7 @@ def describe_turned_patches(
     across: Singles,
     along: Singles,
 ) -> Singles:
-    """Describe patches around points, whose rows follow one another `across`, and columns `along`.
+    """Describe patches around points: rows follow `across`, columns follow `along`.
 
     The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
     are the indices of those that the patches are read from. The others are float32 (n,

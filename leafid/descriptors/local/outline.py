@@ -1,4 +1,7 @@
-"""RootSIFT of patches along a leaf's outline, turned to its direction: teeth, sinuses, the tip and the base."""
+"""RootSIFT of patches along a leaf's outline, turned to its direction.
+
+They show teeth, sinuses, the tip and the base.
+"""
 
 import cv2
 import numpy as np
@@ -25,7 +28,7 @@ _MIN_POINTS = 16
 def extract_outline_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
+    """Extract RootSIFT descriptors of patches on the outline, at several patch sizes.
 
     A patch's rows run from outside the leaf to its inside, and its columns along the
     outline towards the upper end of the picture. So a tooth looks the same wherever it

@@ -1,4 +1,4 @@
-"""RootSIFT: of grey and of colour channels on a grid, at detected points, and of patches turned to a direction."""
+"""RootSIFT of grey and colour channels: on a grid, at detected points, of patches."""
 
 import cv2
 import numpy as np
@@ -40,7 +40,9 @@ def extract_dense_sift(
 def extract_chroma_sift(
     chroma: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
+    """Extract RootSIFT descriptors of Lab's colour channels on a grid.
+
+    The grid is that of `extract_dense_sift`.
 
     They show where hues meet, as at veins, stalks, young shoots and light that shines
     through, and not the colour of a patch as a whole. Both channels are normalised
@@ -62,7 +64,7 @@ def extract_chroma_sift(
 def extract_detected_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
+    """Extract RootSIFT descriptors at the 500 strongest points of SIFT's detector.
 
     The grid has no effect. The 128 values are non-negative with an L2 norm just below
     1.

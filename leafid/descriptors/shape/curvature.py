@@ -1,4 +1,7 @@
-"""Multi-scale curvature of a leaf's outline by integral invariants: histograms of curvature over scale (HoCS)."""
+"""Multi-scale curvature of a leaf's outline by integral invariants.
+
+Histograms of curvature over scale (HoCS).
+"""
 
 import cv2
 import numpy as np
@@ -26,7 +29,9 @@ CURVATURE_NAMES = tuple(
 
 
 def measure_curvature(shape: Shape) -> Singles:
-    """Measure histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
+    """Measure histograms of curvature over scale along the outline.
+
+    Curvature is the share of a disc, and of a circle, that lies inside the leaf.
 
     Scale by scale, first of areas, then of arcs: the square root of the share of
     contour points in each bin, float32 (2 × len(SCALES) × BINS,). A point between the
@@ -47,7 +52,9 @@ def measure_curvature(shape: Shape) -> Singles:
 
 
 def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
-    """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
+    """Measure the share of the leaf in discs and on circles around points of a shape.
+
+    Points are rows and columns.
 
     Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each
     circle's length, inside the leaf.
@@ -86,7 +93,10 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
 
 
 def compute_soft_histograms(values: Floats, bins: int) -> Floats:
-    """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between bins; (k, bins), sums of 1."""
+    """Compute the histogram of each column, (n, k), over 0…1: (k, bins), sums of 1.
+
+    A value between two bins is shared linearly.
+    """
     position = np.clip(values * bins - 0.5, 0, bins - 1)
     # A histogram of all points and bins at once needs too much memory.
     shares = [

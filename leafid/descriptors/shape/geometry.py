@@ -1,4 +1,4 @@
-"""Plain geometry of a leaf: proportions, convexity, width profile along the main axis."""
+"""Plain geometry of a leaf: proportions, convexity, width profile along its axis."""
 
 from collections.abc import Mapping
 
@@ -106,7 +106,7 @@ def _measure_inner_radius(shape: Shape) -> float:
 
 
 def find_centroid(polygon: Points) -> Floats:
-    """Find the centroid of a polygon's inside, or of its points where it has no inside."""
+    """Find the centroid of a polygon's inside, or of its points if it has none."""
     moments = cv2.moments(polygon[:, ::-1].astype(np.float32))
     if abs(moments["m00"]) < 1e-9:
         return polygon.mean(axis=0)
@@ -114,7 +114,10 @@ def find_centroid(polygon: Points) -> Floats:
 
 
 def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, float]:
-    """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
+    """Find the directions along and across the main axis, with standard deviations.
+
+    Directions are (row, column).
+    """
     mu = moments
     spread = np.array([[mu["mu02"], mu["mu11"]], [mu["mu11"], mu["mu20"]]]) / mu["m00"]
     # A pixel itself has an extent (variance 1/12), which gives a one-pixel line a
@@ -131,7 +134,7 @@ def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, flo
 def _measure_widths(
     along: Floats, across: Floats, hull: Points, shape: Shape
 ) -> Floats:
-    """Measure length, width, skewness, mirror errors and widths in the frame of the main axis."""
+    """Measure length, width, skewness, mirror errors and widths along the main axis."""
     framed = hull @ np.stack([along, across], axis=1)
     lows = framed.min(axis=0)
     sizes = np.maximum(framed.max(axis=0) - lows, 1.0)

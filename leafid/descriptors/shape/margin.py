@@ -1,4 +1,4 @@
-"""The leaf's margin: teeth (number, depth, direction, regularity) and lobes (number, depth, sinuses)."""
+"""The leaf's margin: teeth and lobes, with their number, depth and regularity."""
 
 import itertools
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ LOBES_NAMES = (
 
 
 def measure_teeth(shape: Shape) -> Singles:
-    """Measure teeth: the largest component's outline minus itself smoothed at several scales.
+    """Measure teeth: how the outline differs from itself smoothed, at several scales.
 
     For each smoothing, of the signed distance outward from the smoothed outline: its
     root mean square (log, in √area), skewness (positive: teeth stand out, negative:
@@ -72,7 +72,9 @@ def measure_teeth(shape: Shape) -> Singles:
 
 
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
-    """Compute the signed distance of each contour point from the smoothed contour, positive outward, in its unit.
+    """Compute the signed distance of each contour point from the smoothed contour.
+
+    It is positive outward, in the unit of the contour.
 
     The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the
     standard deviations of the smoothings, as shares of its length. Returns float32
@@ -93,7 +95,7 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
 
 
 def measure_lobes(shape: Shape) -> Singles:
-    """Measure lobes: the sinuses between the largest component's outline and its convex hull.
+    """Measure lobes: the sinuses between the largest outline and its convex hull.
 
     Depths and mouth widths of the deepest sinuses, deepest first (square roots, in
     √area); numbers of sinuses deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 +
@@ -147,7 +149,11 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
 
 
 def _summarise_peaks(is_peak: Mask, signal: Singles) -> tuple[float, ...]:
-    """Compute number (log), mean height (log), relative spread of heights and of spacings of a signal's peaks."""
+    """Summarise the peaks of a signal.
+
+    Logarithm of their number and of their mean height, relative spread of heights and
+    of spacings.
+    """
     peaks = np.flatnonzero(is_peak)
     if not len(peaks):
         return 0.0, np.log(_FLOOR), 0.0, 0.0
@@ -177,7 +183,9 @@ def smooth_closed(signals: Singles, sigmas: tuple[float, ...]) -> Singles:
 def _make_gains(
     count: int, sigmas: tuple[float, ...], *, is_complex: bool = False
 ) -> Singles:
-    """Compute the frequency responses of Gaussian smoothings of a closed signal of `count` points, real or complex.
+    """Compute the frequency responses of Gaussian smoothings of a closed signal.
+
+    The signal has `count` points, real or complex.
 
     Standard deviations are shares of the contour's length; shape (len(sigmas), n) as
     `rfft` or `fft` orders waves.

@@ -1,4 +1,7 @@
-"""Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
+"""Multi-scale triangles and arches along a leaf's outline.
+
+Signed areas, side lengths, angles and arch heights.
+"""
 
 import numpy as np
 
@@ -84,7 +87,9 @@ def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
 
 
 def measure_arches(shape: Shape) -> Singles:
-    """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
+    """Measure Fourier magnitudes of arch heights and chords, per span.
+
+    They are taken along the largest component's outline.
 
     Square roots of the magnitudes, which don't depend on the start point: float32 (2 ×
     len(SPANS) × HARMONICS,). The first of each span is the mean's.
@@ -98,7 +103,10 @@ def measure_arches(shape: Shape) -> Singles:
 
 
 def measure_triangles(shape: Shape) -> Singles:
-    """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
+    """Measure quantiles of areas, chords, side ratios and angles, per span.
+
+    They are taken along the largest component's outline.
+    """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     kinds = ("area", "chord", "ratio", "angle")
     ascending = np.sort(np.concatenate([signals[kind] for kind in kinds]), axis=1)
