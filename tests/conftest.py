@@ -25,7 +25,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.segmentation.segment import segment
 from leafid.training.model import train
-from tests.drawing.collection import SAMPLE, copy_sample
+from tests.drawing.collection import SAMPLE, TYPES, copy_sample
 
 # benchmarks/ and fuzz/ stand beside the package, and are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -306,7 +306,7 @@ def queries(drawn):
 
 @pytest.fixture(scope="session")
 def recipes(small_recipe):
-    return {type_: load_recipe(str(small_recipe), type_) for type_ in AcquisitionType}
+    return {type_: load_recipe(str(small_recipe), type_) for type_ in TYPES}
 
 
 @pytest.fixture

@@ -22,12 +22,11 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import held_out_scores
 from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
-from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import Split
 from leafid.segmentation.segment import segment
 from leafid.studies.cross_validation import cross_validate
-from tests.drawing.collection import SAMPLE
+from tests.drawing.collection import SAMPLE, TYPES
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +98,7 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
     # learns from some.
     recipes = {
         type_: structs.replace(load_recipe(recipe, type_), composited=0)
-        for type_ in AcquisitionType
+        for type_ in TYPES
     }
     split = split_some_species(sample)
     with threadpool_limits(1):

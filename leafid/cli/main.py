@@ -31,9 +31,15 @@ from leafid.translation import DEFAULT_LANGUAGE, using_language
 GROUPS = {
     "identify": {
         "predict": "name the species of pictures",
-        "explain": "explain the answer to a picture: its traits, and what speaks for the species",
+        "explain": (
+            "explain the answer to a picture: its traits, and what speaks for the "
+            "species"
+        ),
         "serve": "name the species of pictures on a web page, with a JSON API",
-        "measure": "measure leaves: length, width, area, lobes, teeth, in pixels or millimetres",
+        "measure": (
+            "measure leaves: length, width, area, lobes, teeth, in pixels or "
+            "millimetres"
+        ),
         "segment": "cut leaves out of pictures",
         "describe": "write the descriptors of leaves as a table",
     },
@@ -47,11 +53,15 @@ GROUPS = {
         "compare": "test whether runs differ",
         "report": "write an HTML report on runs, with plots and pictures",
         "check": "check a run file and list its problems",
-        "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
+        "evaluate-hierarchy": (
+            "score plant runs that may answer with a genus, a family or an order"
+        ),
     },
     "other tasks": {
         "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
-        "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+        "evaluate-interpretation": (
+            "score localised and named objects by the interpretation metric"
+        ),
         "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
@@ -155,7 +165,8 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         raise UsageError(f"unknown command {command!r}{hint}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
-        import cv2  # here, because a failure in the other thread would be no error of the command
+        # A failure in the other thread would be no error of the command.
+        import cv2
 
         # OpenCV computes its tables of Lab colours while the command is imported: they
         # take longer than a picture.

@@ -53,7 +53,8 @@ class Encoder(ABC):
     def fit(self, features: LocalFeatures) -> Self:
         """Learn the components and the tables from local features of many pictures.
 
-        A thousand features for each mode are plenty. Fewer features than modes raise a `LeafidError`.
+        A thousand features for each mode are plenty. Fewer features than modes raise a
+        `LeafidError`.
         """
         # One feature has no standard deviation.
         minimum = max(self.n_modes, 2)

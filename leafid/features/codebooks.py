@@ -155,8 +155,15 @@ class _Learner:
         contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
         keys = {}
         for name, expert in experts.items():
-            settings = f"codebook {CODEBOOK_VERSION}|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
-            words = "|".join([settings, f"{_SAMPLED_PER_PICTURE}", *contents])
+            settings = [
+                f"codebook {CODEBOOK_VERSION}",
+                versions,
+                view,
+                expert.make_feature_key(),
+                f"{self._seed}",
+                f"{_SAMPLED_PER_PICTURE}",
+            ]
+            words = "|".join([*settings, *contents])
             keys[name] = hashlib.sha256(words.encode()).digest()
         stored = self._loader.look_up(list(keys.values()))
         for name, key in keys.items():

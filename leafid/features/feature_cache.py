@@ -19,13 +19,18 @@ _LOCK_TIMEOUT = 5.0
 # The index on `written`, a time in seconds, also holds the keys: beside the long
 # values, they would be spread over as many pages.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (
+    key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL
+);
 CREATE INDEX IF NOT EXISTS vectors_written ON vectors (written);
 """
 _SHRINK = """
 DELETE FROM vectors WHERE key IN (
-    SELECT key FROM (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY written DESC, key DESC) AS total FROM vectors)
-    WHERE total > ?
+    SELECT key FROM (
+        SELECT key,
+            SUM(LENGTH(value)) OVER (ORDER BY written DESC, key DESC) AS total
+        FROM vectors
+    ) WHERE total > ?
 )
 """
 # SQLite quotes a damaged schema in its message, which Python may then fail to decode.

@@ -1,4 +1,4 @@
-"""Fits an expert's classifier to all rows, and scores rows by classifiers that were fitted without their fold."""
+"""Fits an expert's classifier to all rows, and scores each row without its fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def cross_fit(
     *,
     keep_statistics: bool = False,
 ) -> FittedExpert:
-    """Fit a classifier to all rows, and score rows by classifiers that were fitted without the row's fold.
+    """Fit a classifier to all rows, and score each row by one fitted without its fold.
 
     Each fit computes means and all else from its own rows: held-out ones teach it
     nothing.
@@ -112,7 +112,7 @@ def _score_held_out(
     scored: np.ndarray,
     settings: ClassifierSettings,
 ) -> np.ndarray:
-    """Score rows by classifiers that were fitted without the row's fold, as in `FittedExpert`."""
+    """Score rows by classifiers fitted without the row's fold, for `FittedExpert`."""
     scores = np.full((len(scored), int(labels.max()) + 1), -np.inf, np.float32)
     for fold in folds:
         positions = np.flatnonzero(np.isin(scored, fold.rows))

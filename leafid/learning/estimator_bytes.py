@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn as bytes, by skops, which executes nothing that is in them.
+"""Fitted estimators of scikit-learn as bytes, by skops, which executes none of them.
 
 Compiled code of scikit-learn trusts the arrays of an estimator, and wrong ones can make
 it write to memory that isn't its own: load only bytes whose author the user trusts
@@ -48,7 +48,7 @@ def dump(estimator: Any) -> bytes:
 
 
 def load(data: bytes) -> Any:
-    """Make the estimator of `dump` again, without executing anything that is in the bytes.
+    """Make the estimator of `dump` again, without executing anything in the bytes.
 
     A `ValueError` is raised when they hold no classifier, or one with other types than
     those of scikit-learn and NumPy, or of a version of scikit-learn that this one can't

@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn by their names: checked, fitted to weighted rows, and asked for scores on a log scale.
+"""Classifiers of scikit-learn, by their names: checked, fitted to rows, and scored.
 
 Importing scikit-learn takes longer than identifying a picture: import this module only
 where one of them is used.
@@ -61,7 +61,11 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
 
 
 def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
-    """Make an estimator by its name, with a seed of 0 where it draws random numbers and the options have no other."""
+    """Make an estimator by its name.
+
+    An estimator that draws random numbers has the seed 0 unless the options have
+    another.
+    """
     class_ = _find_class(name)
     # Where `memory` names a folder, joblib unpickles what lies there.
     allowed = signature(class_).parameters.keys() - {"memory"}
@@ -133,7 +137,9 @@ def fit_estimator(
 
 
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
-    """Score every species for rows (n, d): float32 (n, n_species), logarithms up to a factor and a constant.
+    """Score every species for rows (n, d): float32 (n, n_species).
+
+    Scores are logarithms of probabilities up to a factor and a constant.
 
     They are margins or log odds where the estimator gives them, and else logarithms of
     its probabilities. The votes of neighbours and trees are often 0: a probability
@@ -159,12 +165,15 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def is_linear(estimator: Any) -> bool:
-    """Whether the scores of an estimator are a linear function of rows, which `to_linear` gives once it is fitted."""
+    """Whether an estimator's scores are linear in the rows, as `to_linear` needs."""
     return isinstance(estimator, LinearClassifierMixin)
 
 
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
+    """Take the coefficients and intercepts out of a linear estimator.
+
+    They are float32 (d, n_species) and (n_species,).
+    """
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
     if len(coefficients) == 1:
@@ -208,7 +217,7 @@ def _suggest_names(class_name: str) -> str:
 
 
 def _make_steps(steps: Any) -> list[tuple[str, Any]]:
-    """Make the steps of a pipeline, each given by a name, a class and its parameters."""
+    """Make the steps of a pipeline, each from a name, a class and its parameters."""
     try:
         steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
     except msgspec.ValidationError:

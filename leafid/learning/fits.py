@@ -1,4 +1,4 @@
-"""Classifiers of weighted rows: ridge regression, in dual or in primal form, and those of scikit-learn."""
+"""Classifiers of weighted rows: ridge regression in two forms, and scikit-learn's."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _MAX_SINGLE_RATIO = 1e5
 
 
 class DualRidge(WeightedRows):
-    """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
+    """Ridge regression by the kernel matrix, for fewer rows than twice the columns.
 
     With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ
     the penalty, and Y the targets less their weighted mean, the dual coefficients are
@@ -94,7 +94,7 @@ class DualRidge(WeightedRows):
 
 
 class PrimalRidge(WeightedRows):
-    """Ridge regression by the products of columns, where these are fewer than half the rows.
+    """Ridge regression by products of columns, for fewer columns than half the rows.
 
     With X the centred rows, W the weights, λ the penalty, and Y the targets less their
     weighted mean, the coefficients are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are.
@@ -162,7 +162,10 @@ class EstimatorFit(WeightedRows):
 
     @property
     def classifier(self) -> LinearClassifier | bytes:
-        """The classifier of centred rows: in the format of `leafid.learning.estimator_bytes` if it is not linear."""
+        """The classifier of centred rows: bytes if the estimator isn't linear.
+
+        The bytes are in the format of `leafid.learning.estimator_bytes`.
+        """
         if not is_linear(self._estimator):
             return dump(self._estimator)
         values, intercepts = to_linear(self._estimator)

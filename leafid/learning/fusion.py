@@ -1,4 +1,4 @@
-"""Fuses the scores of several experts into one calibrated probability for every species."""
+"""Fuses the scores of experts into one calibrated probability for every species."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fit_fusion_weights(
     labels: np.ndarray,
     importance: np.ndarray,
 ) -> np.ndarray:
-    """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
+    """Fit the weights, float64 (n_experts,), of highest likelihood on held-out rows.
 
     This calibrates as well: the weight of a single expert is the inverse temperature of
     its scores.

@@ -1,4 +1,4 @@
-"""Linear classifiers as plain arrays, and the feature maps with which they do the work of those with a kernel."""
+"""Linear classifiers as arrays, and feature maps that take the place of kernels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ LinearClassifier = tuple[np.ndarray, np.ndarray]
 
 
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
-    """Apply a feature map to vectors (n, d): ``none``, or ``chi2``, for which negative numbers count as 0."""
+    """Apply a feature map, ``none`` or ``chi2``, to vectors (n, d).
+
+    For ``chi2``, negative numbers count as 0.
+    """
     return apply_chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
 def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
-    """Map vectors (n, d) of 0 or more so that inner products, of float32 (n, 3 d), approximate Σ 2xy / (x + y).
+    """Map vectors (n, d) to float32 (n, 3 d) with inner products near Σ 2xy / (x + y).
+
+    Values are 0 or more.
 
     The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2,
     sample_interval=0.5)` to the bit. Importing that takes twice the CPU time of
@@ -52,7 +57,9 @@ def weigh_pictures(
     species_balance: float,
     plant_balance: float,
 ) -> np.ndarray:
-    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
+    """Weigh pictures by powers of the numbers of their species' and plant's pictures.
+
+    The powers are negative.
 
     A balance is minus the exponent. With a species balance above 1, a rare species
     counts more in total than a common one: pictures to identify differ more from the
@@ -69,7 +76,10 @@ def weigh_pictures(
 
 
 def encode_one_vs_rest(labels: np.ndarray) -> np.ndarray:
-    """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
+    """Encode labels as regression targets: float32 (n, n_species).
+
+    The label's column is 1, all others are -1.
+    """
     return np.where(
         labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1)
     )

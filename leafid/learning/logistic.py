@@ -1,4 +1,4 @@
-"""Logistic regressions: applied, fitted, and calibrated on groups that were held out."""
+"""Logistic regressions: applied, fitted, and calibrated on held-out groups."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     def assess(
         self, vectors: np.ndarray, evidence: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
+        """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
         `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
         is that of `compute_evidence`.
@@ -91,7 +91,9 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         known: np.ndarray,
         rejected_share: float = REJECTED_SHARE,
     ) -> np.ndarray:
-        """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
+        """Judge pictures: str (n,), by the probabilities of `assess`, float (n,).
+
+        The share is that of `find_threshold`.
 
         It is "species" for a picture whose species is named, or why it is rejected:
         "no-leaf" surely shows none, "unclear" hardly looks like a leaf, "unknown" is
@@ -130,7 +132,9 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
 
 
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
+    """Score how surely pictures show a leaf of a known species, from two probabilities.
+
+    Both are float (n,), as `Rejection.assess` gives them.
 
     It is the product of both. Pictures that hardly look like leaves have lower scores
     than all others: many of them are as sure a species as a leaf to the experts.

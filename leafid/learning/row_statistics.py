@@ -1,4 +1,4 @@
-"""Statistics of training rows from which a linear classifier can learn further rows without them."""
+"""Statistics of training rows, by which a linear classifier learns further rows."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def update_ridge(
     residuals: np.ndarray,
     regularisation: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Change a ridge regression by recursive least squares, so that it has learned further rows without the old ones.
+    """Have a ridge regression learn further rows, by recursive least squares.
+
+    It needs none of the old rows.
 
     With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with
     the weights Ω, the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n,

@@ -1,4 +1,4 @@
-"""The training rows of an expert: its vectors, mapped, centred and standardised in parts, whenever they are read."""
+"""The training rows of an expert: its vectors, mapped and scaled when they are read."""
 
 from __future__ import annotations
 
@@ -106,7 +106,10 @@ class TrainingRows:
     def read(
         self, rows: np.ndarray | slice, columns: slice = slice(None)
     ) -> np.ndarray:
-        """Read rows, float32 (k, n_columns), or only what some columns of their vectors are mapped to."""
+        """Read rows, float32 (k, n_columns), or some columns of them.
+
+        Columns are of vectors; a feature map makes several columns of a row from each.
+        """
         mapped_columns = (
             np.arange(len(self.mean))
             .reshape(-1, self.vectors.shape[1])[:, columns]
@@ -187,7 +190,7 @@ class TrainingRows:
     def rotate_back(
         self, coefficients: np.ndarray, combinations: np.ndarray | None
     ) -> np.ndarray:
-        """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
+        """Turn coefficients of compressed rows, (k, m), into those of the columns."""
         if combinations is None:
             return coefficients
         return self.combine(combinations @ coefficients)

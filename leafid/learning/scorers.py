@@ -1,4 +1,4 @@
-"""Trained classifiers of vectors, and what turns vectors into the rows that they were trained on."""
+"""Trained classifiers of vectors, which make the rows that they were trained on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RowTransform:
     scale: np.ndarray | None = None
 
     def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
-        """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
+        """Turn vectors (n, d) of domains, int (n,), into rows (n, n_columns)."""
         rows = apply_feature_map(vectors.astype(np.float32), self.map)
         rows = rows - np.array(
             [self.means.get(domain, self.mean) for domain in domains.tolist()]

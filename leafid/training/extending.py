@@ -1,4 +1,4 @@
-"""Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
+"""Adds species to a model, which keeps statistics of its training pictures.
 
 Every expert's classifier learns the new pictures by recursive least squares
 (`update_ridge`): the new species get columns, and those of the old species learn that
@@ -34,7 +34,10 @@ from leafid.training.training_set import build_training_set
 def check_extension(
     model: Model, pictures: Sequence[Picture], name: str = "the model"
 ) -> None:
-    """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
+    """Raise a `LeafidError` for a model that can't learn further species.
+
+    It lacks statistics, knows a species already, or doesn't know an acquisition type.
+    """
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
         raise LeafidError(
@@ -188,7 +191,7 @@ def _extend_group(
 def _lower_operating_point(
     identifier: Identifier, features: Sequence[Features | None]
 ) -> Identifier:
-    """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
+    """Lower the quantiles of `Identifier.rejection` where new pictures have lower ones.
 
     The regression that recognises leaves has seen no leaf of the new species, and may
     take them for something else.
@@ -243,7 +246,7 @@ def _extend_scorer(
 def _complete_taxa(
     new: Mapping[str, Species], old: Mapping[str, Species]
 ) -> dict[str, Species]:
-    """Give new species without a family or order those of a known species of the genus."""
+    """Give new species without a family or order the taxa of a species of the genus."""
     known: dict[str | None, Taxon] = {
         info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus
     }

@@ -1,4 +1,4 @@
-"""Fuses the classifiers of the experts into an identifier, with weights that are fitted on held-out scores."""
+"""Fuses the classifiers of the experts, with weights fitted on held-out scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -77,7 +77,10 @@ def fuse_experts(
 def _fit_weights(
     plan: FoldPlan, type_: AcquisitionType, scores: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, HeldOutAnswers]:
-    """Fit the weights of the experts on the scores of held-out rows, and give the answers to held-out pictures."""
+    """Fit the weights of the experts on the scores of held-out rows.
+
+    The answers to the held-out pictures are also returned.
+    """
     training_set = plan.training_set
     rows = plan.held_out_rows[type_]
     indices = training_set.picture_indices[rows]

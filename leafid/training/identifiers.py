@@ -1,4 +1,4 @@
-"""Trains identifiers: the classifiers of each expert on all pictures and without each fold, and their fusion."""
+"""Trains identifiers: the classifiers of each expert, and their fusion."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def train_identifiers(
     *,
     learn_rejection: bool = True,
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
-    """Train an identifier for each of some types that the recipe of a training set serves.
+    """Train an identifier for each of some types that the training set's recipe serves.
 
     The experts' classifiers are trained once for all of the types.
 

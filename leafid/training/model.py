@@ -1,4 +1,4 @@
-"""Trains a model: an identifier for each acquisition type with its thresholds, and the type recogniser."""
+"""Trains a model: identifiers with their thresholds, and the type recogniser."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -124,7 +124,7 @@ def _fit_exponent(answers: HeldOutAnswers, seed: int) -> float:
 def train_recogniser(
     pictures: Sequence[Picture], loader: FeatureLoader, seed: int
 ) -> TypeRecogniser:
-    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
+    """Train a recogniser of types, and measure its accuracy on held-out plants.
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as
     well.
@@ -155,7 +155,10 @@ def _recognise_held_out(
     types: Sequence[AcquisitionType],
     seed: int,
 ) -> np.ndarray:
-    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN without two types to learn."""
+    """Say which pictures are recognised without their plant: float (n,), 1 or 0.
+
+    All are NaN where there are no two types to learn from.
+    """
     is_correct = np.full(len(pictures), np.nan)
     n_plants = len({picture.group for picture in pictures})
     if n_plants < 2:
@@ -175,7 +178,10 @@ def _recognise_held_out(
 def fit_type_recogniser(
     features: np.ndarray, types: Sequence[AcquisitionType]
 ) -> TypeRecogniser:
-    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
+    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types.
+
+    Each type has the same total weight.
+    """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()

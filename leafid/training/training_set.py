@@ -1,4 +1,4 @@
-"""The training set of identifiers: pictures unchanged, jittered, and composited into photos."""
+"""The training set of identifiers: unchanged, jittered, and composited pictures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
+    """The rows of the training vectors: one for each picture, then augmented ones."""
 
     recipe: Recipe
     extractor: FeatureExtractor
@@ -68,7 +68,7 @@ class TrainingSet:
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
     def find_jittered(self, pictures: np.ndarray) -> np.ndarray:
-        """Find the rows of the jittered copies of some pictures, given by their indices."""
+        """Find the rows of the jittered copies of pictures with some indices."""
         rows = self.find_rows(pictures)
         return rows[
             (self.augmentations[rows] > 0)
@@ -76,7 +76,9 @@ class TrainingSet:
         ]
 
     def number_domains(self) -> np.ndarray:
-        """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
+        """Give the number of each row's domain: int (n_rows,).
+
+        Rows of a domain resemble each other, and are centred on their mean.
 
         From 0, they are the pictures of each of the recipe's training types, as they
         are or jittered; then, for each composited photo of a picture, the photos of
@@ -90,7 +92,10 @@ class TrainingSet:
         return of_pictures[self.picture_indices] + len(types) * composites
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
-        """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
+        """Turn weights of pictures, (n_pictures,), into weights of rows of that sum.
+
+        Rows have the shape (n_rows,).
+        """
         weights = picture_weights[self.picture_indices] * self.relative_weights
         if not weights.any():
             return weights
@@ -121,7 +126,9 @@ def build_training_set(
     seed: int = 0,
     extractor: FeatureExtractor | None = None,
 ) -> TrainingSet:
-    """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
+    """Extract the features of the pictures of a recipe, and of their augmentations.
+
+    The pictures are labelled.
 
     Without an extractor, one is made. Its encoders are learned from the pictures, or
     taken from the bundled model.
@@ -164,7 +171,10 @@ def build_training_set(
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
-    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    """Load the encoders of a recipe from the bundled model.
+
+    A `LeafidError` is raised where the model has none with its settings.
+    """
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
@@ -182,7 +192,9 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
-    """Find the pictures whose vectors are learned from, bool (n,), whether or not photos are composited from them.
+    """Find the pictures whose own vectors are learned from: bool (n,).
+
+    Photos may be composited from the others.
 
     Of types that the recipe doesn't serve, the pictures that photos are composited from
     are enough.
@@ -196,7 +208,10 @@ def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
 def _list_augmentations(
     recipe: Recipe, n_pictures: int
 ) -> tuple[list[Augmentation | None], np.ndarray]:
-    """List the augmentations, with the weight of a picture relative to it as it is, which is the first: None."""
+    """List the augmentations, with the weight that a picture has relative to them.
+
+    The first augmentation, None, is the picture as it is.
+    """
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]
     kinds: list[tuple[AugmentationKind, int, float]] = [
@@ -211,7 +226,10 @@ def _list_augmentations(
 
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
-    """Choose the pictures that photos are composited from, evenly among those of a plant and type; bool (n,)."""
+    """Choose the pictures that photos are composited from: bool (n,).
+
+    They are spread evenly over those of a plant and type.
+    """
     sheets = [
         index
         for index, picture in enumerate(pictures)
@@ -234,7 +252,9 @@ def _extract(
     augmentations: Sequence[Augmentation | None],
     indices: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, float64 (n_rows,).
+    """Extract the vectors of each expert, and the confidences of the segmentation.
+
+    They are float16 (n_rows, n_columns) and float64 (n_rows,).
 
     A row is an augmentation of the picture with an index. Confidences of unreadable
     pictures are NaN.

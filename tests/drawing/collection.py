@@ -6,6 +6,10 @@ from pathlib import Path
 
 import cv2
 
+from leafid.pictures.picture import AcquisitionType
+
+#: The acquisition types of the sample, and of the shipped recipes.
+TYPES = (AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO)
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 

@@ -16,6 +16,7 @@ from leafid.features.recipe import LONGEST_SIDE
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.versions import FEATURE_VERSION
+from tests.drawing.collection import TYPES
 
 _ROOT = Path(__file__).parents[2]
 #: Numbers in a digest: a vector is cut into this many pieces at most.
@@ -54,7 +55,7 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
             AcquisitionType.SCAN,
         ),
     }
-    for type_ in AcquisitionType:
+    for type_ in TYPES:
         file = _ROOT / "tests" / "golden" / "vector_digests" / f"{type_}.jpg"
         pictures[str(type_)] = read_image(file, LONGEST_SIDE), type_
     return pictures

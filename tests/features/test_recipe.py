@@ -17,6 +17,7 @@ from leafid.features.recipe import (
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
+from tests.drawing.collection import TYPES
 
 SCAN = AcquisitionType.SCAN
 SHEET = AcquisitionType.SCAN_LIKE
@@ -172,7 +173,7 @@ def test_defaults_apply_to_experts_without_own_values():
 
 
 @pytest.mark.parametrize("name", list_recipes())
-@pytest.mark.parametrize("type_", list(AcquisitionType))
+@pytest.mark.parametrize("type_", TYPES)
 def test_shipped_recipes_are_valid_and_survive_json(name, type_):
     recipe = load_recipe(name, type_)
     assert type_ in recipe.types

@@ -21,10 +21,10 @@ from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
+from tests.drawing.collection import TYPES
 
 PLAIN = Grid()
 # A keypoint is detected or not, an outline runs beside a pixel or through it, and edges
@@ -112,7 +112,7 @@ def test_encoders(leaves, check_digests):
 
 def test_shipped_recipes(fixed_pictures, check_digests):
     vectors = {}
-    for recipe_name, type_ in itertools.product(list_recipes(), AcquisitionType):
+    for recipe_name, type_ in itertools.product(list_recipes(), TYPES):
         recipe = load_recipe(recipe_name, type_)
         encoders = {}
         for name, expert in recipe.experts.items():

@@ -64,9 +64,7 @@ def _identifier(model):
 
 CHANGES = {
     "types: expected a value, found nothing": lambda m: m.pop("types"),
-    "types: expected scan, scan-like or photo, found": lambda m: m["types"].update(
-        xray=_scan(m)
-    ),
+    "types: expected scan, scan-like": lambda m: m["types"].update(xray=_scan(m)),
     "types.scan.identifier.recipe: expected a value, found nothing": lambda m: (
         _identifier(m).pop("recipe")
     ),

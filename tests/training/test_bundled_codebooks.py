@@ -10,9 +10,10 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 from leafid.training.training_set import load_encoders
+from tests.drawing.collection import TYPES
 
 
-@pytest.mark.parametrize("acquisition_type", list(AcquisitionType))
+@pytest.mark.parametrize("acquisition_type", TYPES)
 def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_type):
     recipe = load_recipe("small", acquisition_type)
     assert recipe.codebooks == "bundled"

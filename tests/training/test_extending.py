@@ -16,6 +16,7 @@ from leafid.pictures.reading import read_collection
 from leafid.training import rejection
 from leafid.training.extending import extend
 from leafid.training.model import train
+from tests.drawing.collection import TYPES
 from tests.model.model_files import take_apart
 
 SCAN = AcquisitionType.SCAN
@@ -24,7 +25,7 @@ PHOTO = AcquisitionType.PHOTO
 
 @pytest.fixture(scope="module")
 def ridge_recipes(ridge_recipe):
-    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in AcquisitionType}
+    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in TYPES}
 
 
 @pytest.fixture(scope="module")

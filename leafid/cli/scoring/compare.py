@@ -9,7 +9,7 @@ The first table has the scores, the second the tests.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metrics S,top-5,macro-f1 --only-type photo
+  leafid compare collection a.txt b.txt c.txt --metrics S,macro-f1 --only-type photo
   leafid compare collection a.txt b.txt --table 2 --format csv > differences.csv
 """
 

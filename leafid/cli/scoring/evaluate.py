@@ -22,9 +22,9 @@ picture's highest score.
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
-  leafid evaluate collection a.txt b.txt --metrics S,top-1,mrr --digits 3 --format latex > table.tex
+  leafid evaluate collection a.txt b.txt --metrics S,mrr --format latex > table.tex
   leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
-  leafid evaluate PlantNet-300K run.txt --part test --metrics macro-top-1 --average 1,2,5 --validation run-on-val.txt
+  leafid evaluate PlantNet-300K run.txt --part test --average 2 --validation val.txt
   leafid evaluate --list
 """
 

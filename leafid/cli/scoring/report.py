@@ -7,7 +7,7 @@ beside it has every table as CSV and LaTeX, and the confusion matrix also as SVG
 
 examples:
   leafid report imageclef2011 run.txt --output report
-  leafid report imageclef2011/testGroundTruth.txt a.txt b.txt --pictures imageclef2011 --output report
+  leafid report truth.csv a.txt b.txt --pictures imageclef2011 --output report
 """
 
 from pathlib import Path

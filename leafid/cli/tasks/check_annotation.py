@@ -4,11 +4,11 @@ At most 20 problems are listed of each file.
 
 A line is '[subtask] [id] [results]', in ASCII:
 
-  1 picture concept [conf:]WIDTHxHEIGHT+LEFT+TOP,... concept ...   at most 100 concepts, 100 boxes each
+  1 picture concept [conf:]WxH+LEFT+TOP,... concept ...  100 concepts, 100 boxes each
   2 picture A sentence.
-  3 picture 0,2,5                                                 ids of the boxes selected
-  4 document picture,picture,...                                  at most 100, best first
-  5 document latitude longitude                                   degrees
+  3 picture 0,2,5                                        ids of the boxes selected
+  4 document picture,picture,...                         at most 100, best first
+  5 document latitude longitude                          degrees
 
 examples:
   leafid check-annotation run.txt

@@ -14,8 +14,8 @@ found object has no error, and is left out of the mean.
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks
-  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 truth.json result.json
-  leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
+  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 a.json b.json
+  leafid evaluate-interpretation --distances distances.csv a.json b.json
 """
 
 import math

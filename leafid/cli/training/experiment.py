@@ -11,7 +11,7 @@ docs/formats.md has the keys of the file.
 
 examples:
   leafid experiment recipes imageclef2011
-  leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few-shots.tex
+  leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few.tex
   leafid experiment my.toml collection --output mine --cluster tcp://head-node:8786
 """
 

@@ -12,7 +12,7 @@ do its scores, which tell nothing of new species.
 examples:
   leafid train imageclef2011 --output clef11.leafid
   leafid train imageclef2011 --only-type scan --recipe baseline-bow --output bow.leafid
-  leafid train garden --layout species-folders --assume-type photo --output garden.leafid
+  leafid train garden --layout species-folders --output garden.leafid
   leafid train plants --output plants.leafid --cluster tcp://head-node:8786
   leafid train garden --extend bundled --output trees-and-garden.leafid
 """

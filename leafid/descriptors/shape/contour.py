@@ -114,7 +114,7 @@ def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
 
 
 def resample(contour: Points, n_points: int) -> Points:
-    """Return `n_points` points of a contour at equal arc length, the first one first."""
+    """Return `n_points` points at equal arc length, from a contour's first point on."""
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
     lengths = np.append(0.0, measure_lengths(closed[1:] - closed[:-1]).cumsum())
