@@ -109,7 +109,10 @@ def shared_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def default_cache(shared_folder):
-    """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
+    """Leave the user's feature cache alone.
+
+    Its vectors may be of another version of OpenCV, or another processor.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEAFID_CACHE", str(shared_folder / "default-cache"))
         # The help is as wide as the terminal.
@@ -119,7 +122,7 @@ def default_cache(shared_folder):
 
 @contextmanager
 def only_one_process(file: Path) -> Iterator[None]:
-    """Let other processes wait until the ``with`` block is left, or its process has ended."""
+    """Let other processes wait until the ``with`` block or its process has ended."""
     with closing(
         sqlite3.connect(file, timeout=600, isolation_level=None)
     ) as connection:
@@ -145,7 +148,7 @@ def cli(monkeypatch):
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder with the real collections (``imageclef2011/``, ``uci-leaf/``, ``golden/``)."""
+    """The folder of real data: ``imageclef2011/``, ``uci-leaf/``, ``golden/``."""
     folder = os.environ.get("LEAFID_REAL_DATA")
     if not folder:
         pytest.skip(
@@ -157,25 +160,28 @@ def real_data() -> Path:
 
 @pytest.fixture(scope="session")
 def small_recipe() -> Path:
-    """A folder with a recipe for each acquisition type that trains in a second: every kind of expert, tiny."""
+    """A folder with a recipe for each type, tiny, with every kind of expert."""
     return RECIPES / "small"
 
 
 @pytest.fixture(scope="session")
 def ridge_recipe() -> Path:
-    """A folder with recipes of ridge regressions alone, whose models can learn further species."""
+    """A folder with recipes of ridge regressions, which learn further species."""
     return RECIPES / "ridge"
 
 
 @pytest.fixture(scope="session")
 def light_recipe() -> Path:
-    """A recipe of measures and ridge regression: what a process needs to read its model is there in a moment."""
+    """A recipe of measures and ridge regression, whose model is quickly read."""
     return RECIPES / "light.toml"
 
 
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory) -> Path:
-    """A drawn collection: 3 species of 4 plants, one of them for test, one picture of each plant and type."""
+    """A drawn collection: 3 species of 4 plants, with a picture of each type.
+
+    One plant of each species is for test.
+    """
     folder = tmp_path_factory.mktemp("drawn") / "collection"
     copy_sample(folder)
     return folder
@@ -239,7 +245,7 @@ def draw() -> Callable[..., Path]:
 
 @pytest.fixture
 def add(draw) -> Callable[..., Path]:
-    """Write ``folder/N.xml`` of ImageCLEF 2011 and, by default, the picture ``folder/N.jpg``.
+    """Write ``folder/N.xml`` of ImageCLEF 2011 and, by default, ``folder/N.jpg``.
 
     Elements may have other texts than those of `_XML_FIELDS`; one of None is left out.
     """

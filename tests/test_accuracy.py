@@ -1,4 +1,4 @@
-"""Floors of top-1: they fail when a shipped recipe or the bundled model becomes clearly worse.
+"""Floors of top-1: they fail when a recipe or the bundled model becomes worse.
 
 Each floor is about two pictures below what was measured, since other processors round
 differently. That of the recipe `fast` is in tests/test_readme.py, where a page trains a
@@ -54,7 +54,7 @@ def loader(default_cache):
 
 
 def split_some_species(sample):
-    """Split some species of the sample: some of their training plants, and all their test plants."""
+    """Split some species of the sample: some training plants, and all test plants."""
     species = sorted({picture.species for picture in sample})[::2]
     plants = {name: set() for name in species}
     for picture in sample:
@@ -75,7 +75,7 @@ def split_some_species(sample):
 
 
 def compute_top1(model, pictures, loader):
-    """Compute the share of pictures whose first answer is correct, by acquisition type."""
+    """Compute the share of correct first answers, by acquisition type."""
     correct, total = Counter(), Counter()
     hidden = [replace(picture, taxon=None, plant=None) for picture in pictures]
     with threadpool_limits(1):

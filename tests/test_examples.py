@@ -1,4 +1,4 @@
-"""The examples run as their page says, on a part of the sample, and print what they promise."""
+"""The examples run as their page says, on a part of the sample."""
 
 import ast
 import io
@@ -53,7 +53,10 @@ def test_every_leaf_names_its_author_and_source():
 
 
 def run_cell(source, names):
-    """Run a cell as a notebook does: the outputs are what it prints, and the value of its last expression."""
+    """Run a cell as a notebook does.
+
+    The outputs are what it prints, and the value of its last expression.
+    """
     *statements, last = ast.parse(source).body
     printed, outputs = io.StringIO(), []
     with redirect_stdout(printed):
@@ -83,7 +86,7 @@ def run_cell(source, names):
 
 
 def without_numbers(outputs):
-    """Keep the words of outputs: numbers, pictures and outlines may differ by a rounding."""
+    """Keep the words of outputs: numbers and pictures may differ by a rounding."""
     return re.sub(r"base64,[\w+/=]+|[\d.,-]+|\s", "", json.dumps(outputs))
 
 

@@ -1,4 +1,4 @@
-"""A dependency that can't be imported: one line says what to install, wherever it is first needed."""
+"""A dependency that can't be imported: one line says what to install."""
 
 import importlib
 import os
@@ -21,7 +21,7 @@ HEADLESS = (
 
 @pytest.fixture
 def run_without(tmp_path):
-    """Run Python with a package that lacks a shared library in place of an installed one."""
+    """Run Python with a package that lacks a shared library."""
 
     def run(package, library, *words):
         (tmp_path / package).mkdir()

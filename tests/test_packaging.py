@@ -1,4 +1,4 @@
-"""What setup.cfg ships: every package, and every file that the program reads from beside its modules."""
+"""The files that setup.cfg ships: every package, and all that the program reads."""
 
 import configparser
 import os
@@ -62,7 +62,7 @@ def test_every_data_file_is_shipped(setup_cfg):
     reason="building a wheel without a network needs setuptools 71 (the extra 'test')",
 )
 def test_the_wheel_of_the_image_names_a_picture(tmp_path):
-    """The Dockerfile copies all that a wheel needs, the model too, and makes it require OpenCV without windows."""
+    """The Dockerfile copies all that a wheel needs, and needs no windows of OpenCV."""
     source, site = tmp_path / "source", tmp_path / "site"
     source.mkdir()
     dockerfile = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")

@@ -141,7 +141,7 @@ def comparable(text: str, how: str) -> list[str]:
 
 
 def _keep_certain(text: str) -> str:
-    """Leave out of answers what may differ when the model that gave them was trained on another processor."""
+    """Leave out of answers what differs where another processor trained the model."""
 
     def shorten(match: re.Match[str]) -> str:
         if match["head"]:
@@ -239,7 +239,7 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch)
 
 @pytest.mark.slow
 def test_the_model_of_the_quickstart_is_accurate(place, shared, monkeypatch):
-    """Top-1 of the recipe `fast`: its floors are as those of tests/test_accuracy.py are."""
+    """Top-1 of the recipe `fast`: its floors are as in tests/test_accuracy.py."""
     monkeypatch.chdir(place)
     for command in QUICKSTART:
         if command not in shared:  # only this test is run
@@ -284,7 +284,7 @@ def test_linked_files_exist():
 
 
 def find_code_names(page):
-    """The dotted names of leafid's code in a page: in backticks, and in the imports of its code blocks."""
+    """The dotted names of leafid's code in a page: in backticks, and in imports."""
     names = set(re.findall(r"`(leafid(?:\.\w+)+)[`(]", page))
     for module, imported in re.findall(
         r"^(?:>>> )?from (leafid[\w.]*) import ([\w, ]+)$", page, re.MULTILINE

@@ -1,4 +1,4 @@
-"""Malformed data, of every kind that TOML and JSON allow, end in one line that names the key, and never in a crash."""
+"""Malformed data of every kind in TOML and JSON end in a line that names the key."""
 
 from contextlib import suppress
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Folders as people have them: names with blanks, a picture in two parts, a class without a picture."""
+"""Folders as people have them: blanks in names, parts, classes without a picture."""
 
 import shutil
 import unicodedata
@@ -18,7 +18,7 @@ BLANK_NAMES = (
 
 @pytest.fixture
 def garden(drawn, tmp_path):
-    """Training pictures of the drawn collection as folders of species, some with blanks in their names."""
+    """Training pictures of the drawn collection as folders, some with blanks."""
     folder = tmp_path / "my garden"
     rows = ["file,plant,type"]
     for number, picture in enumerate(read_collection(drawn).part("train").pictures):

@@ -1,4 +1,4 @@
-"""``leafid measure``, and ``--each-leaf`` of the commands that know it, on drawn leaves."""
+"""``leafid measure``, and ``--each-leaf`` of other commands, on drawn leaves."""
 
 import json
 

@@ -14,7 +14,7 @@ UNKNOWN = {"Genus": "Unknown", "Species": "species"}
 
 @pytest.fixture
 def run(tmp_path):
-    """A run that lacks 5.jpg, takes one species for another, and is correct for all others."""
+    """A run that lacks 5.jpg, and takes one species for another."""
     lines = []
     for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
         species, *pictures = re.split(r"\s+(?=\d+\.jpg)", line.strip())

@@ -38,7 +38,7 @@ def train(cli, small_recipe, drawn_cache, tmp_path):
 
 
 def copied(drawn, target, keep=lambda stem: True):
-    """Copy some of the training pictures of the drawn collection to another collection."""
+    """Copy some training pictures of the drawn collection to another one."""
     target.mkdir(parents=True)
     for file in (drawn / "Train").iterdir():
         if keep(file.stem):

@@ -1,4 +1,4 @@
-"""Recipes whose experts are classifiers of scikit-learn, from ``leafid train`` to an explained answer."""
+"""Recipes with classifiers of scikit-learn, from ``leafid train`` to ``explain``."""
 
 import re
 import sys

@@ -19,7 +19,7 @@ def disc(radius, centre=(250, 240), size=(500, 480)):
 
 
 def trace_in_pixels(mask):
-    """Contours of a mask's shape in pixels of the mask, from wherever the shape begins."""
+    """Contours of a mask's shape in pixels of the mask, from any first point."""
     scale = SIDE / np.sqrt(np.count_nonzero(mask))
     return [contour / scale for contour in normalise_shape(mask).contours]
 

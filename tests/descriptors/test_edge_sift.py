@@ -24,7 +24,7 @@ def turn_leaf(size=120, turn=0.0):
 
 
 def list_gradients_literally(grey):
-    """Sobel's gradients, down and right, of the picture at half size: (H // 2, W // 2, 2)."""
+    """Sobel's gradients, down and right, at half size: (H // 2, W // 2, 2)."""
     rows, cols = grey.shape[0] // 2, grey.shape[1] // 2
     half = np.floor(
         grey[: 2 * rows, : 2 * cols].reshape(rows, 2, cols, 2).mean(axis=(1, 3)) + 0.5
@@ -43,7 +43,7 @@ def list_gradients_literally(grey):
 
 
 def mirror_literally(cells):
-    """Mirror left and right: directions to the right, 0, become those to the left, 4."""
+    """Mirror left and right: directions to the right, 0, go to the left, 4."""
     mirrored = np.zeros_like(cells)
     for row, col, orientation in np.ndindex(cells.shape):
         mirrored[row, 3 - col, (4 - orientation) % 8] = cells[row, col, orientation]

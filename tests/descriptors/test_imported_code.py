@@ -1,4 +1,4 @@
-"""Families and encoders that are not leafid's: functions and classes of modules that a user names."""
+"""Families and encoders that a user names: functions and classes of modules."""
 
 import importlib
 import os

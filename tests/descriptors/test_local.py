@@ -32,7 +32,10 @@ def draw_chroma(rows, cols, seed=0):
 
 
 def compute_patches_literally(grey):
-    """Compute every patch of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
+    """Compute every patch of one scale, pixel by pixel.
+
+    Each is (row, col) of its corner in cells, and 16 × 8 sums.
+    """
     gradients = decompose_literally(grey)
     n_rows, n_cols = grey.shape[0] // CELL, grey.shape[1] // CELL
     cells = (

@@ -1,4 +1,4 @@
-"""Patches along the outline against a literal version, and what they don't depend on."""
+"""Patches along the outline against a literal version, and their invariances."""
 
 import cv2
 import numpy as np
@@ -13,7 +13,7 @@ from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
 
 def describe_literally(grey, point, direction):
-    """Describe a patch whose columns run up the picture and whose rows run inwards: 128 values."""
+    """Describe a patch with columns up the picture and rows inwards: 128 values."""
     along = -direction if direction[0] > 0 else direction
     cells = read_literally(grey, point, np.array([-direction[1], direction[0]]), along)
     return np.sqrt(cells / (cells.sum() + 0.02)).ravel()
@@ -107,7 +107,7 @@ def test_nothing_without_an_outline_or_room_for_a_patch(grey, region):
 
 
 def test_an_outline_of_very_many_points():
-    """OpenCV refuses pictures of more than 32,766 rows, which the patches of a long outline would make."""
+    """OpenCV refuses pictures of more than 32,766 rows, which long outlines make."""
     region = np.zeros((900, 900), bool)
     region[10:890, 10:890] = True
     region[12:888:4, 12:] = False

@@ -1,4 +1,4 @@
-"""What all shape families share: the same numbers for a leaf that is moved, turned, mirrored or enlarged."""
+"""All shape families give equal numbers for a moved, turned or enlarged leaf."""
 
 import cv2
 import numpy as np
@@ -65,7 +65,10 @@ def test_a_shift_changes_nothing(leaves, rows, cols):
 
 
 def assert_likeness(leaves, kind, mask, limit):
-    """How far the mask's values may be from leaf `kind`'s, as a share of the distance to the usual other leaf."""
+    """How far a mask's values may be from leaf `kind`'s.
+
+    As a share of the distance to the usual other leaf.
+    """
     for name, values in measure(mask).items():
         known = np.stack([measured[name] for measured in leaves])
         # A value that hardly differs between leaves (2 % of the largest) would blow

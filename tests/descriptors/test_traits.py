@@ -60,7 +60,7 @@ def measure_form(name, seed=0):
 
 
 def measure_drawn(tip, base, outline):
-    """Measure a polygon in the frame of its midrib: the slow, literal version for unlobed blades."""
+    """Measure an unlobed polygon in the frame of its midrib, slowly and literally."""
     length = np.hypot(*(tip - base))
     along = (tip - base) / length
     across = np.array([-along[1], along[0]])

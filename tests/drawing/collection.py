@@ -20,7 +20,9 @@ def copy_sample(
     max_side: int = 200,
     types: str = "Scan|pseudoscan|photograph",
 ) -> None:
-    """Copy the first species of the sample, downsampled: of each some plants, the last one for testing.
+    """Copy the first species of the sample, downsampled, with some plants of each.
+
+    The last plant of each is for testing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Draws leaves of which tip, base, petiole, outline, teeth, lobes and leaflets are known."""
+"""Draws leaves with known tip, base, petiole, outline, teeth, lobes and leaflets."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Fixed pictures, and digests of the vectors measured on them, tied to `FEATURE_VERSION`."""
+"""Fixed pictures, and digests of their vectors, tied to `FEATURE_VERSION`."""
 
 import json
 import os
@@ -63,7 +63,9 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
 
 @pytest.fixture(scope="session")
 def check_digests():
-    """Compare vectors with their stored digests: ``check_digests("families", {"geometry/scan": vector, …})``.
+    """Compare vectors with their stored digests.
+
+    As in ``check_digests("families", {"geometry/scan": vector, …})``.
 
     Each section is a file of its own in tests/golden/vector_digests, with the
     `FEATURE_VERSION` it was written for. Vectors and version must change together.
@@ -163,7 +165,10 @@ def _write(path: Path, digests: dict[str, list[float]]) -> None:
 
 
 def _draw_toothed_leaf() -> np.ndarray:
-    """Draw a lobed, toothed leaf with veins and a petiole on a tinted, unevenly lit sheet; uint8 (640, 460, 3), BGR."""
+    """Draw a lobed, toothed leaf with veins and a petiole: uint8 (640, 460, 3), BGR.
+
+    It lies on a tinted, unevenly lit sheet.
+    """
     rows, cols = np.mgrid[:640, :460]
     sheet = (
         np.array([205.0, 222, 231]) - 0.03 * rows[..., None] - 0.02 * cols[..., None]

@@ -45,7 +45,7 @@ def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)
 def test_nothing_of_the_sheet_is_left(monkeypatch, number):
-    """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""
+    """A blue leaf on red: no pixel is red in any light, not even at the edge."""
     # A long exposure would enlarge rounding errors.
     monkeypatch.setattr(module, "_expose", lambda photo, random: photo)
     image = np.zeros((200, 300, 3), np.uint8)
@@ -66,7 +66,7 @@ def test_nothing_of_the_sheet_is_left(monkeypatch, number):
 
 @pytest.mark.parametrize("number", LEAVES)
 def test_a_nearly_single_leaf_is_found_again(leaf_on_white, number):
-    """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
+    """It lies on top near the middle, 0.6 to 1.14 times as long as the shorter side."""
     photo = composite_photo(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
     rows, cols = photo.shape[:2]
     middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)

@@ -1,4 +1,4 @@
-"""Vectors and `FEATURE_VERSION` change together, or caches serve what the code no longer computes.
+"""Vectors and `FEATURE_VERSION` change together, or caches serve old vectors.
 
 The fixtures are in conftest.py beside this file. A codebook that is learned anew is no
 part of this: its arrays are in the key of every vector made with it.
@@ -137,7 +137,10 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 
 def test_bundled_model(fixed_pictures, check_digests):
-    """All patches are taken, as one pixel that is no edge elsewhere would change which ones are sampled."""
+    """All patches are taken.
+
+    One pixel that is no edge elsewhere would change which ones are sampled.
+    """
     vectors, drifts = {}, {}
     for type_, type_model in Model.read(find_bundled_model()).types.items():
         extractor = type_model.identifier.extractor
@@ -161,7 +164,10 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 
 def test_augmentations(fixed_pictures, check_digests):
-    """Only the drawn picture serves: what is drawn at random depends on every bit of a picture that is decoded."""
+    """Only the drawn picture serves.
+
+    What is drawn at random depends on every bit of a picture that is decoded.
+    """
     source = AugmentedPicture(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
@@ -206,7 +212,10 @@ def make_codebook(encoder, n_values):
 
 
 def make_table(name, shape):
-    """Make an array of an encoder's state by formula: what is learned depends on the versions of the libraries."""
+    """Make an array of an encoder's state by formula.
+
+    What is learned depends on the versions of the libraries.
+    """
     waves = np.sin(1 + np.arange(int(np.prod(shape))) ** 1.5, dtype=np.float64).reshape(
         shape
     )

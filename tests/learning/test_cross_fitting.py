@@ -62,7 +62,7 @@ def learned(vectors, labels, folds, kind="ridge", asked=None):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [5, 60])
 def test_what_is_held_out_is_never_seen(kind, d):
-    """However the rows of a fold are labelled, the classifier that scores them is the same."""
+    """The labels of a fold's rows don't change the classifier that scores them."""
     vectors, labels = drawn(30, d)
     folds = [np.arange(0, 15), np.arange(15, 30)]
     _, before = learned(vectors, labels, folds, kind)

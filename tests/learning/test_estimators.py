@@ -335,7 +335,7 @@ def edit(data, change):
 
 
 def run(module, function, *arguments):
-    """Make the schema of an object whose loading calls a function with the arguments."""
+    """Make the schema of an object that calls a function when it is loaded."""
     return json.dumps(
         {
             "__class__": function,

@@ -100,7 +100,7 @@ def test_components_are_those_of_the_weighted_covariance(d):
 
 @pytest.mark.parametrize("d", [30, 90])
 def test_components_are_no_more_than_there_are(d):
-    """Rows that vary in three directions have three components, and equal rows one without strength."""
+    """Rows that vary in three directions have three components, equal rows a 0."""
     random = np.random.default_rng(0)
     vectors = random.normal(size=(60, 3)) @ random.normal(size=(3, d))
     components, strengths = WeightedRows(

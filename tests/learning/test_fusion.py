@@ -8,7 +8,7 @@ from leafid.learning.fusion import fit_fusion_weights, fuse
 
 
 def simulated(n=4000, n_species=5, temperature=1.0, seed=0):
-    """Scores, and labels drawn from the posterior that they are the logarithms of at this temperature."""
+    """Scores, and labels drawn from their posterior at this temperature."""
     random = np.random.default_rng(seed)
     scores = random.normal(scale=2, size=(n, n_species))
     posterior = softmax(scores * temperature, axis=1)

@@ -104,7 +104,10 @@ WEIGHTS = np.ones(2)
 
 
 def draw_leaves(n, seed, n_species=6, clarity=(3.0, 0.0, 3.0), n_plants=20):
-    """Leaves whose species stands out by so much in the scores of two experts, without each kind of fold."""
+    """Leaves whose species stands out by so much in the scores of two experts.
+
+    Scores are given without each kind of fold.
+    """
     random = np.random.default_rng(seed)
     labels = np.arange(n) % n_species
     is_label = labels[:, None] == np.arange(n_species)
@@ -185,7 +188,7 @@ def test_a_class_of_one_group_is_learned():
 
 
 def test_a_leaf_without_another_plant_is_no_example_of_a_known_species(leaves):
-    """It has weight 0 among them: the other leaves are as probably known as without it."""
+    """It has weight 0 among them: other leaves are as probably known without it."""
     is_alone = np.arange(800) >= 600
     is_label = leaves.labels[:, None] == np.arange(6)
     hidden = [
@@ -220,7 +223,10 @@ def test_the_share_asked_for_is_rejected(rejection):
 
 
 def test_the_operating_points_count_on_what_evidence_gains(leaves, rejection):
-    """Leaves are clearer to classifiers that have seen more plants, by as much as from more to fewer held out."""
+    """Leaves are clearer to classifiers that have seen more plants.
+
+    They gain as much from more plants to fewer held out.
+    """
     more_plants = draw_leaves(800, 0, clarity=(2.0, 0.0, 2.0)).scores.without_plant
     folds = leaves.scores._replace(without_more_plants=more_plants)
     gained = fit(leaves, scores=folds)
@@ -237,7 +243,10 @@ def test_the_operating_points_count_on_what_evidence_gains(leaves, rejection):
 
 
 def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
-    """A hard plant with a fifth of the pictures of 401 plants weighs a fifteenth of all, a third of its pictures."""
+    """A hard plant with a fifth of the pictures weighs a fifteenth of 401 plants.
+
+    It has a third of the pictures of all.
+    """
     scores = np.append(np.zeros(100), np.linspace(1, 2, 400))
     weights = np.append(np.full(100, 1 / 100), np.ones(400))
     quantiles = compute_quantiles(scores, weights)

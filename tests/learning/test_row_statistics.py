@@ -1,4 +1,4 @@
-"""Ridge regressions that learn further rows from statistics, against ridge regressions of all rows."""
+"""Ridge regressions that learn further rows, against ridge regressions of all."""
 
 import numpy as np
 import pytest

@@ -99,7 +99,7 @@ def test_a_malformed_manifest_is_one_line_that_names_the_key(
 
 
 def list_places(value, place=()):
-    """List the paths of all values in a manifest, of the entries of long tables only the first."""
+    """List the paths of a manifest's values, of long tables the first entry only."""
     entries = (
         value.items()
         if isinstance(value, dict)
@@ -189,7 +189,7 @@ def test_every_array_is_needed(drawn_model, tmp_path):
 
 
 def list_free_arrays(manifest):
-    """List the names of the arrays whose length is that of no species, measure or mode."""
+    """List the arrays whose length is that of no species, measure or mode."""
     for type_model in manifest["model"]["types"].values():
         yield type_model["thresholds"]["correct_probabilities"]["values"]
         yield type_model["identifier"]["rejection"]["quantiles"]["values"]

@@ -22,7 +22,10 @@ def test_tells_bright_from_dark_and_middle_from_both():
 
 
 def test_squares_single_out_a_middle_range():
-    """Bright and dark pictures of one type against middling ones of another: no linear classifier of one measure."""
+    """Bright and dark pictures of one type against middling ones of another.
+
+    No linear classifier of one measure separates them.
+    """
     lightness = np.array([0.0, 0.1, 0.45, 0.5, 0.55, 0.9, 1.0], np.float32)
     features = np.zeros((7, N_TYPE_FEATURES), np.float32)
     features[:, 0] = lightness

@@ -1,4 +1,4 @@
-"""What a person can do with answers in the browser: judge, export, ask again, cut out, cancel, go to the guide."""
+"""Answers in the browser: judge, export, ask again, cut out, cancel, look up."""
 
 import csv
 import io

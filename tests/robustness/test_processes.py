@@ -1,4 +1,4 @@
-"""Commands as processes: killed, interrupted, two at once, and with no room to write."""
+"""Commands as processes: killed, interrupted, two at once, without room to write."""
 
 import os
 import re
@@ -127,7 +127,7 @@ def vectors(cache):
 
 
 def list_messages(err):
-    """List the lines of stderr without those of progress, which come where the machine is busy."""
+    """List the lines of stderr but those of progress, which a busy machine has."""
     return [
         line
         for line in err.splitlines()
@@ -277,7 +277,7 @@ def test_modules_in_the_current_folder_are_not_imported(tmp_path):
 
 
 def run_limited(words, kind, most_bytes):
-    """Run a command that can take only so much of a resource, such as `resource.RLIMIT_AS`."""
+    """Run a command with so much of a resource, such as `resource.RLIMIT_AS`."""
     return subprocess.run(
         [sys.executable, "-m", "leafid", *map(str, words)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -290,7 +290,7 @@ def run_limited(words, kind, most_bytes):
 
 @pytest.mark.parametrize("mebibytes", [150, 470])
 def test_no_room_in_memory_for_the_libraries_is_one_line(mebibytes, drawn):
-    """At the lower limit no library can be loaded, at the higher one it would end the process or interrupt it."""
+    """At the lower limit no library can be loaded; the higher one ends the process."""
     words = ["predict", drawn / "Test", "--no-cache", "--jobs", 1]
     result = run_limited(words, resource.RLIMIT_AS, mebibytes << 20)
     assert result.returncode == 1

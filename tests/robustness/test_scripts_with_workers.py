@@ -1,4 +1,4 @@
-"""Scripts that start workers: without a guard, from standard input, and with processes that are forked."""
+"""Scripts that start workers: without a guard, from stdin, with forked processes."""
 
 import os
 import subprocess

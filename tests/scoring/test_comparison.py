@@ -118,7 +118,10 @@ def test_plants_are_swapped_whoever_photographed_them(tmp_path):
 
 
 def make_plants(sizes, photos=""):
-    """Make a ground truth of plants by one author, with a species each and some pictures: scans, or photos of some."""
+    """Make a ground truth of plants by one author, each of another species.
+
+    Pictures are scans, and photos of some.
+    """
     return make_ground_truth(
         [
             Picture(

@@ -1,4 +1,4 @@
-"""The rank, genus and family of a run's answers, of which the ground truth need not know the taxa."""
+"""The rank, genus and family of answers whose taxa the ground truth may lack."""
 
 import random
 from pathlib import Path

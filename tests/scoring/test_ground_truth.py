@@ -21,7 +21,7 @@ from tests.scoring.run_files import write_run
 
 @pytest.fixture
 def package(tmp_path):
-    """The golden ground truth as a package: Train/ with XML, trainGroundTruth.txt beside it."""
+    """The golden ground truth as a package: Train/ beside trainGroundTruth.txt."""
     shutil.copytree(TRUTH, tmp_path / "Train")
     truth = read_ground_truth(TRUTH)
     species = sorted(set(truth.species))

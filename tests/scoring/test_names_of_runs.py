@@ -1,4 +1,4 @@
-"""How the names of runs and of ground truths are joined, whoever wrote them and however they come in."""
+"""The names of runs and ground truths are joined, whoever wrote them."""
 
 import unicodedata
 
@@ -76,7 +76,7 @@ def test_names_are_joined_wherever_they_come_in(tmp_path, choice):
 
 
 def test_names_that_may_be_two_classes_are_not_joined():
-    """Each is one more class of a broader system, or of the ground truth, which only some of the names mean."""
+    """Each is one more class, of a system or a truth, that only some names mean."""
     match = to_ground_truth(
         {"1": "Tilia cordata", "2": "Acer_a", "3": "Acer a"}
     ).known.match_species

@@ -1,4 +1,4 @@
-"""The official scores and files, against formulas written down literally and against the official scorer's output."""
+"""The official scores and files, against formulas and the official scorer."""
 
 import random
 from dataclasses import replace
@@ -157,7 +157,7 @@ def as_records(truth):
 
 
 def assert_same_files(files, expected):
-    """Text must be equal, but for the last digits of sums, which depend on the order of adding up."""
+    """Text must be equal but for the last digits of sums, whose order differs."""
     assert set(files) == set(expected)
     for name in expected:
         lines = sorted(line.split(";") for line in files[name].split("\n") if line)

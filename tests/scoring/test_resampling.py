@@ -89,7 +89,10 @@ def compute_interval(score, confidence=0.95, resamples=20_000):
 
 
 def score_slowly(average, rows, weights, weight, end):
-    """The mean over groups of fixed weights of weighted plants, and one more of the mean weight that scores `end`."""
+    """The mean over groups of fixed weights of weighted plants.
+
+    One more group of the mean weight scores `end`.
+    """
     groups = sorted({author for author, _, _ in rows}) if average == "S" else [None]
     above, below, more = 0.0, 0.0, 0.0
     for group in groups:
@@ -158,7 +161,10 @@ def test_the_interval_of_correct_plants_is_exact(average, n_correct, n_plants):
 
 
 def test_a_worse_run_has_no_higher_interval():
-    """Also not if all plants but one are equal, where a standard error or a skewness would be that of one plant."""
+    """Also not if all plants but one are equal.
+
+    A standard error or a skewness would be that of one plant.
+    """
     rows = [("ann", number, 1.0) for number in np.repeat(np.arange(30), 5)]
     ends = [compute_interval(average_rows("pictures", rows))]
     for index in (0, 1, 2, 5, 10):

@@ -1,4 +1,4 @@
-"""The formats of runs and of truths: what each is read to, and how what is wrong with it is named."""
+"""The formats of runs and truths: what is read, and how errors are named."""
 
 import csv
 import io
@@ -395,7 +395,10 @@ def test_a_run_in_another_format_is_the_same(cli, tmp_path):
 
 
 def write_truth(folder):
-    """Write the golden ground truth as a table, of paths and with labels in small letters; return also its species."""
+    """Write the golden ground truth as a table of paths; return also its species.
+
+    Labels are in small letters.
+    """
     truth = read_ground_truth(TRUTH)
     columns = (
         truth.pictures,

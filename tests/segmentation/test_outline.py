@@ -1,4 +1,4 @@
-"""The confidence of an outline: high where the mask is the leaf, low where it is not."""
+"""The confidence of an outline: high where the mask is the leaf, low elsewhere."""
 
 import cv2
 import numpy as np

@@ -1,4 +1,4 @@
-"""Sheets that don't fill the picture, and leaves that hardly differ from their sheet."""
+"""Sheets that don't fill the picture, and leaves that hardly differ from them."""
 
 import cv2
 import numpy as np

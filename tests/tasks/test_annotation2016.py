@@ -31,7 +31,10 @@ def literal_overlap(a, b):
 
 
 def literal_precision(truth, run, name, overlap):
-    """Follow PASCAL VOC: by falling confidence, each box claims the true box that it overlaps most, if it is free."""
+    """Follow PASCAL VOC: boxes claim true boxes by falling confidence.
+
+    Each takes the one that it overlaps most, if it is free.
+    """
     true_boxes = {
         p: sorted(item.box for item in listed if item.name == name)
         for p, listed in truth.items()

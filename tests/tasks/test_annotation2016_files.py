@@ -47,7 +47,7 @@ def test_values_of_the_examples(tmp_path):
 
 
 def make_bad_examples():
-    """The five files that the task's own verifier rejects, as its page describes them, and where."""
+    """The five files that the task's verifier rejects, as its page says, and where."""
     boxes = ",".join(["0.5:10x10+0+0"] * 101)
     pictures = frozenset({"jlsCv7gwAE1ScDJ2", "LCbsocZO4I1KtVf1", "2WFgg3tHINzdbLfs"})
     return [

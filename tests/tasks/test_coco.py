@@ -45,7 +45,7 @@ GOOD = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score":
 
 @pytest.fixture
 def read(tmp_path):
-    """Read a truth with other values of some keys, and, where annotations are given, results."""
+    """Read a truth with other values of some keys, and, with annotations, results."""
 
     def run(*annotations, **changes):
         truth, result = tmp_path / "truth.json", tmp_path / "result.json"

@@ -9,7 +9,7 @@ from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
-    """Compute the four steps on lists of lists, and fill the table of compensation cell by cell."""
+    """Compute the four steps on lists of lists; fill the compensation cell by cell."""
     rows, cols = scene.common.shape
     match = [[0] * cols for _ in range(rows)]
     score = [[None] * cols for _ in range(rows)]
@@ -91,7 +91,9 @@ def permute(scene: Scene, rows, cols) -> Scene:
 
 
 def make_worked_example() -> Scene:
-    """Make the scene of section 2.5: seven objects, four found, with areas that give its overlaps and errors.
+    """Make the scene of section 2.5: seven objects, four found.
+
+    Areas give its overlaps and errors.
 
     The document only says that the localisation errors of two persons are below 0.01;
     0.007 is assumed.

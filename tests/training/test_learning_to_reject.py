@@ -15,7 +15,10 @@ from tests.drawing.collection import TYPES
     ("type_", "number"), list(zip(TYPES, [240, 240, 720], strict=True))
 )
 def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
-    """Three times as many pictures without a leaf are drawn for photos as for sheets, two for each of some sheets."""
+    """Three times as many pictures without a leaf are drawn for photos as for sheets.
+
+    Two are drawn for each of some sheets.
+    """
     drawn = []
 
     def stream(_loader, pictures, _extractor, augmentations):

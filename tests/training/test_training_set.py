@@ -37,7 +37,10 @@ def _number(augmentation):
 
 
 class Given:
-    """Stands for `FeatureLoader`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
+    """Stands for `FeatureLoader`: vectors tell the picture and its augmentation.
+
+    Those of composited ones are below 0; some pictures can't be read.
+    """
 
     folder = None
 
