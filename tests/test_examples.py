@@ -18,12 +18,17 @@ from tests.drawing.collection import copy_sample
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What each prints, among other lines.
 OUTPUT = {
-    "name_leaves.py": "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service Tree), ",
+    "name_leaves.py": (
+        "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service "
+        "Tree), "
+    ),
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: ",
     "score_and_compare.py": "metric    run A  run B ",
     "table_for_a_paper.sh": "\\toprule\nrun & pictures & S & top-1 & top-5 ",
-    "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",
+    "study_metric.py": (
+        "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n"
+    ),
     "few_pictures.sh": "scan  3 pictures (c) ",
 }
 

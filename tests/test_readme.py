@@ -77,8 +77,12 @@ _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
 # what an expert ranks behind its first, how sure the answer is, what its details are,
 # and what tells the first species from the second.
 _UNCERTAIN = re.compile(
-    r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*|(?<=the most similar is ).*|(?<= #%)(?:, [^,%\n]+ #%)+$"
-    r"|(?<=^  )(?:Sure:|Probably|Perhaps)|(?<= #%), or [^.\n]*|(?<=; if both are true, )[^.]*"
+    r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*"
+    r"|(?<=the most similar is ).*"
+    r"|(?<= #%)(?:, [^,%\n]+ #%)+$"
+    r"|(?<=^  )(?:Sure:|Probably|Perhaps)"
+    r"|(?<= #%), or [^.\n]*"
+    r"|(?<=; if both are true, )[^.]*"
     r"|^  (?P<head>trait +this leaf +\w+(?: \w+)*)(?P<rows>  .*\n(?:  .*\n)*)",
     re.MULTILINE,
 )

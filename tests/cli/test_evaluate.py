@@ -162,7 +162,8 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
     assert outcome.status == 0
     assert (
         outcome.err
-        == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one counts\n"
+        == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one "
+        "counts\n"
     )
 
 
@@ -201,7 +202,8 @@ def test_scores_that_are_no_probabilities(cli, tmp_path):
     outcome = cli("evaluate", TRUTH, run, "--metrics", "S,log-loss")
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1)
     assert re.search(
-        r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss is",
+        r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss "
+        r"is",
         outcome.err,
     )
 

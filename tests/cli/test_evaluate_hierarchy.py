@@ -5,9 +5,15 @@ PICTURES = [
     {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
     {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
     {"Author": "Ann", "IndividualPlantId": "2", "Species": "ilex", **OAKS},
-    {"Author": "Bob", "IndividualPlantId": "3", "Order": "Sapindales", "Family": "Sapindaceae", "Genus": "Acer",
-     "Species": "campestre"},
-]  # fmt: skip
+    {
+        "Author": "Bob",
+        "IndividualPlantId": "3",
+        "Order": "Sapindales",
+        "Family": "Sapindaceae",
+        "Genus": "Acer",
+        "Species": "campestre",
+    },
+]
 
 
 @pytest.fixture

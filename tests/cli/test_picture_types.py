@@ -78,7 +78,8 @@ def test_the_types_of_pictures_of_several_types_are_told(cli, drawn_model, tmp_p
             line for line in outcome.err.splitlines() if "types recognised" in line
         ]
         assert re.match(
-            r"acquisition types recognised: [a-z-]+ (8|2), [a-z-]+ (8|2); .*--assume-type",
+            r"acquisition types recognised: [a-z-]+ (8|2), [a-z-]+ (8|2); "
+            r".*--assume-type",
             note,
         )
         assert "recognised" not in cli(*given, "--assume-type", "scan").err

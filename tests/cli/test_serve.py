@@ -158,5 +158,6 @@ def test_without_the_extra(cli, monkeypatch):
     assert outcome.status == 1
     assert (
         outcome.err
-        == "leafid: error: 'leafid serve' needs starlette: pip install '.[web]' in the folder of leafid\n"
+        == "leafid: error: 'leafid serve' needs starlette: pip install '.[web]' in "
+        "the folder of leafid\n"
     )

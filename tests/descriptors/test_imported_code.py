@@ -40,7 +40,8 @@ class Residuals(BagOfWordsEncoder):
     def _encode(self, rows):
         differences = rows[:, None] - self.words_
         nearest = np.square(differences).sum(axis=2).argmin(axis=1)
-        sums = [differences[nearest == word, word].sum(axis=0) for word in range(self.n_modes)]
+        words = range(self.n_modes)
+        sums = [differences[nearest == word, word].sum(axis=0) for word in words]
         return (np.concatenate(sums) / len(rows)).astype(np.float32)
 
 class Unlimited(Residuals):
@@ -151,7 +152,11 @@ RECIPES = {
 }
 EXPERIMENT = """
 types = ["scan"]
-recipes = [{ name = "a", base = "baseline-bow", expert_keys = { "*" = { encoder = "leaving:Encoder" } } }]
+[[recipes]]
+name = "a"
+base = "baseline-bow"
+[recipes.expert_keys."*"]
+encoder = "leaving:Encoder"
 """
 
 

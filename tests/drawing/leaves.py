@@ -88,8 +88,12 @@ def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
             ..., None
         ] / np.float32(255)
         picture += alpha * (np.float32(colour) * shades[..., None] - picture)
-    return DrawnLeaf(np.clip(picture, 0, 255).astype(np.uint8), place(np.array([0.0, 1.0])), place(petiole),
-                     place(outlines[0]))  # fmt: skip
+    return DrawnLeaf(
+        np.clip(picture, 0, 255).astype(np.uint8),
+        place(np.array([0.0, 1.0])),
+        place(petiole),
+        place(outlines[0]),
+    )
 
 
 def _make_leaf(form, rng):

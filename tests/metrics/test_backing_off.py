@@ -75,7 +75,9 @@ def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
 def test_a_taxon_has_one_place():
     with pytest.raises(
         LeafidError,
-        match=r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*",
+        match=(
+            r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*"
+        ),
     ):
         Taxonomy([TAXA[0], Taxon("Quercus alba", "Quercus", "Rosaceae", "Rosales")])
 

@@ -216,10 +216,9 @@ def test_the_head_says_nothing_of_what_supposes_a_known_leaf():
         p_leaf=0.5,
     )
     assert "99%" not in doubtful.verdict_text
-    assert (
-        doubtful.details
-        == "Leaf 50%, of a known species 90%; if both are true, Ginkgo biloba over 99%, "
-        + ("Acer campestre under 1%")
+    assert doubtful.details == (
+        "Leaf 50%, of a known species 90%; if both are true, Ginkgo biloba over 99%, "
+        "Acer campestre under 1%"
     )
     assert replace(ANSWER, **UNJUDGED).details == ""
 

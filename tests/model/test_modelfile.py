@@ -213,7 +213,8 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(
             )
             message = complaint(tmp_path / "m")
             assert re.search(
-                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array \d+ has",
+                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array "
+                r"\d+ has",
                 message,
             ), what
 

@@ -145,7 +145,8 @@ def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
     # \\ud800 decodes to a lone surrogate, and a long name with punycode in quadratic
     # time.
     for name in ("Bl\u00e4tter.jpg", "\\ud800.jpg", "a" * 4000):
-        head = f'--x\r\nContent-Disposition: form-data; name="pictures"; filename="{name}"\r\n\r\n'.encode()
+        disposition = f'form-data; name="pictures"; filename="{name}"'
+        head = f"--x\r\nContent-Disposition: {disposition}\r\n\r\n".encode()
         headers = {
             "Content-Type": f"multipart/form-data; charset={charset}; boundary=x"
         }

@@ -381,7 +381,10 @@ def test_two_lists_of_one_picture(flat):
     (flat / "test.txt").write_text("maple_2\n./oak_1.jpg\n")
     with pytest.raises(
         LeafidError,
-        match=r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in part",
+        match=(
+            r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in "
+            r"part"
+        ),
     ):
         read_collection(flat)
 

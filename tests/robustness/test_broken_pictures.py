@@ -92,8 +92,10 @@ def pictures(drawn, tmp_path):
             kind, lambda file, image: file.write_bytes(encode(image))
         )
         write(folder / name, image)
-        xml = f"<Image><FileName>{name}</FileName><Type>{TYPES[index % 3]}</Type></Image>".encode()
-        (folder / name).with_suffix(".xml").write_bytes(BROKEN_XML.get(kind, xml))
+        type_ = TYPES[index % 3]
+        xml = f"<Image><FileName>{name}</FileName><Type>{type_}</Type></Image>"
+        content = BROKEN_XML.get(kind, xml.encode())
+        (folder / name).with_suffix(".xml").write_bytes(content)
     return folder, kinds
 
 

@@ -44,7 +44,8 @@ def test_text_in_another_encoding(reader, content, tmp_path):
         reader(file)
     assert (
         str(caught.value)
-        == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the file"
+        == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the "
+        "file"
     )
 
 

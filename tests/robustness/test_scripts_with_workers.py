@@ -25,7 +25,8 @@ def check():
 
 if __name__ == "__main__":
     print("before", check(), flush=True)
-    process = multiprocessing.get_context("fork").Process(target=lambda: print("process", check(), flush=True))
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=lambda: print("process", check(), flush=True))
     process.start()
     process.join()
     print("after", check(), flush=True)

@@ -137,8 +137,8 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
 
 def test_all_problems_are_found_at_once_and_in_order(file):
     text = (
-        GOOD
-        + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
+        GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus "
+        "ilex 3 0.5\n"
     )
     path = file(text)
     complaints = problems(path)
@@ -179,7 +179,8 @@ def test_a_run_may_reject_all_pictures_but_not_name_foreign_species_alone(file):
 def test_official_mode_takes_what_the_official_scorer_takes(file):
     text = (
         GOOD
-        + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.75\n"
+        + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 "
+        "0.75\n"
     )
     run = read_run(file(text), KNOWN, official=True)
     assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == [

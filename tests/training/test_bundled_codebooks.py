@@ -32,7 +32,10 @@ def test_other_settings_than_those_of_the_bundled_model():
     edges = recipe.experts["edges"]
     with pytest.raises(
         LeafidError,
-        match=r"expected an expert edges with the descriptor, .*, found others of expert 'edges'",
+        match=(
+            r"expected an expert edges with the descriptor, .*, found others of expert "
+            r"'edges'"
+        ),
     ):
         load_encoders(
             structs.replace(recipe, experts={"edges": structs.replace(edges, modes=32)})
