@@ -87,7 +87,9 @@ COMMANDS = {
 }
 #: Number of warnings of one kind that are shown; more are counted.
 _MAX_ALIKE = 10
-EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_BAD_DATA = 1
+EXIT_WRONG_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 
 def main(
@@ -129,18 +131,16 @@ def main(
 
 
 def _format_error(error: BaseException) -> list[str]:
+    if isinstance(error, ProblemsError):
+        return list(error.problems)
     if isinstance(error, LeafidError):
-        return (
-            list(error.problems) if isinstance(error, ProblemsError) else [str(error)]
-        )
+        return [str(error)]
     if is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
     elif isinstance(error, OSError):
-        text = (
-            f"{error.filename}: {error.strerror}"
-            if error.filename
-            else str(error.strerror or error)
-        )
+        text = str(error.strerror or error)
+        if error.filename:
+            text = f"{error.filename}: {error.strerror}"
     else:
         text = (
             f"unexpected {type(error).__name__}: {error}; this is a bug, please report "

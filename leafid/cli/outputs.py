@@ -173,9 +173,9 @@ def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)
-    return {
-        file: file.stem
-        if stems[file.stem.lower()] == 1
-        else os.path.relpath(file, base).replace(os.sep, "_")
-        for file in files
-    }
+    names = {}
+    for file in files:
+        names[file] = file.stem
+        if stems[file.stem.lower()] > 1:
+            names[file] = os.path.relpath(file, base).replace(os.sep, "_")
+    return names

@@ -44,17 +44,18 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
-from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
+from leafid.cli.identify.answer_formats import FORMATS, Ranking, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
+from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
 from leafid.pictures.decoding import read_image
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, Picture
 from leafid.scoring.reading.runs import check_picture_names
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
@@ -67,7 +68,7 @@ class Options(PerPictureOptions, CacheOptions):
     language: str = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
-        "one answer from all pictures of a plant, as the metadata tell, or of a "
+        "one answer from all pictures of a plant, as the metadata say, or of a "
         "folder; session: pictures of an author, day and place support one another",
         choices=("plant", "folder", "session"),
         group="plants",
@@ -115,21 +116,15 @@ def run(options: Options, environment: Environment) -> int:
         )
     model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
-    pictures = collection.part("test").pictures or collection.pictures
-    if options.each_leaf:
-        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
-        pictures = tuple(leaf for _, leaves in split for leaf in leaves)
+    pictures = _choose_pictures(options, collection, environment)
     if form == "run":
         check_picture_names(pictures)
-    if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(
-        pictures
-    ):
-        environment.warn(
-            f"no two pictures are of one {options.group_by}, as far as is known; each "
-            "is answered alone"
-        )
-    reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
-    group_by = "all" if options.together else options.group_by
+    reject_at = options.reject_at
+    if reject_at is None:
+        reject_at = REJECTED_SHARE
+    group_by = options.group_by
+    if options.together:
+        group_by = "all"
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = FORMATS[form]
@@ -162,7 +157,25 @@ def run(options: Options, environment: Environment) -> int:
         environment.note(
             f"leafid: {n_failed} of {len(pictures)} pictures could not be read"
         )
-    return 1 if n_failed or collection.is_incomplete else 0
+    return int(n_failed > 0 or collection.is_incomplete)
+
+
+def _choose_pictures(
+    options: Options, collection: Collection, environment: Environment
+) -> tuple[Picture, ...]:
+    """Choose the test part or all pictures, or make a picture of each leaf of them."""
+    pictures = collection.part("test").pictures or collection.pictures
+    if options.each_leaf:
+        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
+        pictures = tuple(leaf for _, leaves in split for leaf in leaves)
+    if options.group_by:
+        groups = set(map(GROUPINGS[options.group_by], pictures))
+        if len(groups) == len(pictures):
+            environment.warn(
+                f"no two pictures are of one {options.group_by}, as far as is known; "
+                "each is answered alone"
+            )
+    return pictures
 
 
 def _split_leaves(picture: Picture) -> list[Picture]:
@@ -213,11 +226,13 @@ def _make_selector(options: Options, model: Model, form: str) -> Selector:
     """
     rule = options.set
     if rule:
-        return lambda answer: (
-            select_set(answer.ranking, rule, model[answer.type].thresholds)
-            if answer.type
-            else []
-        )
+
+        def select_by_rule(answer: Answer) -> Ranking:
+            if not answer.type:
+                return []
+            return select_set(answer.ranking, rule, model[answer.type].thresholds)
+
+        return select_by_rule
     if options.back_off:
         return lambda answer: [answer.backed_off] if answer.backed_off else []
     top = options.top or (5 if form == "text" else None)

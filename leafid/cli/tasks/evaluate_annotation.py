@@ -54,9 +54,11 @@ def run(options: Options, environment: Environment) -> None:
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
         scores, values = score_annotation(truth, answers)
         rows.append([Path(path).name, *scores.values()])
-        kind, title = "id", "scores by picture or document"
+        kind = "id"
+        title = "scores by picture or document"
         if options.by_concept:
-            kind, title = "concept", "average precision by concept and overlap"
+            kind = "concept"
+            title = "average precision by concept and overlap"
         cells: Rows = [
             [name, *by_metric.values()] for name, by_metric in values.items()
         ]
@@ -73,8 +75,7 @@ def run(options: Options, environment: Environment) -> None:
         rows,
         [f"{len(truth.results)} pictures or documents"],
     )
-    print_tables(
-        [summary, *(details if options.by_picture or options.by_concept else ())],
-        options,
-        environment,
-    )
+    tables = [summary]
+    if options.by_picture or options.by_concept:
+        tables += details
+    print_tables(tables, options, environment)

@@ -143,7 +143,7 @@ def run(options: Options, environment: Environment) -> int:
         _write_runs(folder, folds, environment)
         _write_folds(folder, pictures, splits)
     print_tables(tables, options, environment, options.digits)
-    return 1 if loader.unreadable else 0
+    return int(bool(loader.unreadable))
 
 
 def _check_options(options: Options) -> None:

@@ -78,4 +78,4 @@ def run(options: Options, environment: Environment) -> int:
                 f"{output}{suffix}.tex", render([table], "latex", options.digits)
             )
     print_tables(tables, options, environment, options.digits)
-    return 1 if loader.unreadable else 0
+    return int(bool(loader.unreadable))

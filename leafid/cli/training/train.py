@@ -92,7 +92,7 @@ def run(options: Options, environment: Environment) -> int:
             f"leafid: {len(loader.unreadable)} pictures could not be read and were "
             "left out"
         )
-    return 1 if loader.unreadable or is_incomplete else 0
+    return int(bool(loader.unreadable) or is_incomplete)
 
 
 def _train(
