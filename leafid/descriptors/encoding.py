@@ -27,18 +27,23 @@ _MIN_LOGARITHM = np.float32(-40)
 class Encoder(ABC):
     """Encoder of sets of local features by tables with a row for each mode.
 
-    The tables are learned from local features that are projected on few uncorrelated
-    components.
+    A mode is a Gaussian of a mixture, or a visual word. The tables are learned from
+    local features that are projected on a few uncorrelated components, whose scale is
+    ``scale_``, the standard deviation of the first one: the covariance keeps its shape,
+    and regularisation and tolerance of the mixture mean the same for every kind of
+    descriptor.
 
-    The tables have `n_modes` rows: Gaussians of a mixture, or visual words.
-    `n_components` principal components of a descriptor are kept, or as many as it has
-    values. With a `position_weight` above 0, row, column and scale of a patch are
-    appended to these, as standard scores times the weight. The `seed` is that of the
-    mixture, or of k-means.
-
-    ``scale_`` is the standard deviation of the first component, by which the rows are
-    divided: the covariance keeps its shape, and regularisation and tolerance of the
-    mixture mean the same for every kind of descriptor.
+    Parameters
+    ----------
+    n_modes : int
+        Rows of the tables.
+    n_components : int
+        Principal components of a descriptor that are kept, or as many as it has values.
+    position_weight : float
+        Above 0, row, column and scale of a patch are appended to the components, as
+        standard scores times the weight.
+    seed : int
+        The seed of the mixture, or of k-means.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
@@ -53,8 +58,20 @@ class Encoder(ABC):
     def fit(self, features: LocalFeatures) -> Self:
         """Learn the components and the tables from local features of many pictures.
 
-        A thousand features for each mode are plenty. Fewer features than modes raise a
-        `LeafidError`.
+        Parameters
+        ----------
+        features : LocalFeatures
+            A thousand for each mode are plenty.
+
+        Returns
+        -------
+        Encoder
+            This encoder.
+
+        Raises
+        ------
+        LeafidError
+            If there are fewer features than modes.
         """
         # One feature has no standard deviation.
         minimum = max(self.n_modes, 2)
@@ -107,9 +124,22 @@ class Encoder(ABC):
         return np.hstack([rows, np.float32(self.position_weight) * standard])
 
     def transform(self, features: LocalFeatures) -> Singles:
-        """Encode the local features of one picture: float32 (n_features,).
+        """Encode the local features of one picture.
 
-        The vector of a picture without features is all zero.
+        Parameters
+        ----------
+        features : LocalFeatures
+
+        Returns
+        -------
+        float32 (n_features,)
+            All zero without features.
+
+        Raises
+        ------
+        LeafidError
+            If the encoder of another package gives another number of values, or one
+            that is not finite.
         """
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)

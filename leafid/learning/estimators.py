@@ -42,11 +42,19 @@ _log = logging.getLogger(__name__)
 def check_estimator(name: str, options: Mapping[str, Any]) -> None:
     """Check that a name and its parameters make a classifier whose scores can be used.
 
-    Raise a `ValueError` otherwise.
+    Parameters
+    ----------
+    name : str
+        A class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the
+        group ``leafid_classifiers``.
+    options : mapping
+        The parameters of the class. The steps of ``sklearn.pipeline.Pipeline`` are
+        lists of a name, a class and its parameters.
 
-    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an
-    entry point of the group ``leafid_classifiers``. The steps of
-    ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    Raises
+    ------
+    ValueError
+        If it is no classifier, or one without scores and probabilities.
     """
     estimator = make_estimator(name, options)
     if not is_classifier(estimator):
@@ -100,11 +108,24 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
 def fit_estimator(
     estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
 ) -> Any:
-    """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
+    """Fit a copy of an estimator to the rows of weight above 0.
 
-    `labels`, int (n,), are from 0, each of them present. A classifier that takes no
-    weights gets its priors from them, or ignores them with a warning. A `LeafidError`
-    is raised when scikit-learn can't fit it.
+    A classifier that takes no weights gets its priors from them, or ignores them with a
+    warning.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier of scikit-learn.
+    rows : ndarray of float32, (n, d)
+    labels : ndarray of int, (n,)
+        Species from 0, each of them present among the rows of weight above 0.
+    weights : ndarray of float, (n,)
+
+    Raises
+    ------
+    LeafidError
+        If scikit-learn can't fit it.
     """
     kept = weights > 0
     estimator = clone(estimator)
@@ -137,13 +158,25 @@ def fit_estimator(
 
 
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
-    """Score every species for rows (n, d): float32 (n, n_species).
+    """Score every species for rows.
 
-    Scores are logarithms of probabilities up to a factor and a constant.
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier of scikit-learn.
+    rows : ndarray of float32, (n, d)
 
-    They are margins or log odds where the estimator gives them, and else logarithms of
-    its probabilities. The votes of neighbours and trees are often 0: a probability
-    counts as `_MIN_PROBABILITY` at least.
+    Returns
+    -------
+    ndarray of float32, (n, n_species)
+        Margins or log odds where the estimator gives them, and else logarithms of its
+        probabilities. The votes of neighbours and trees are often 0: a probability
+        counts as `_MIN_PROBABILITY` at least.
+
+    Raises
+    ------
+    LeafidError
+        If there are no scores, or some are not finite.
     """
     try:
         if hasattr(estimator, "decision_function"):

@@ -16,22 +16,24 @@ _MIN_RANGE = 1e-9
 def fuse(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """Turn the experts' scores into probabilities, float64 (n, n_species).
-
-    Rows sum to 1.
+    """Turn the experts' scores into probabilities.
 
     An expert's scores times its weight and its trust in the picture are, up to a
-    constant, logarithms of a posterior; the posteriors of all experts are multiplied. A
-    row without any possible species is uniform.
+    constant, logarithms of a posterior; the posteriors of all experts are multiplied.
 
     Parameters
     ----------
     scores : sequence of ndarray of float, (n, n_species)
-        Those of each expert, -inf for a species that is impossible to all of them.
+        The scores of each expert, -inf for a species that is impossible to all experts.
     trust : sequence of ndarray of float, (n,)
-        That of each expert, from 0 to 1.
+        The trust of each expert, from 0 to 1.
     weights : ndarray of float, (n_experts,)
         0 or more.
+
+    Returns
+    -------
+    ndarray of float64, (n, n_species)
+        Rows sum to 1. A row without any possible species is uniform.
     """
     total = sum_scores(scores, trust, weights)
     total[~np.isfinite(total).any(axis=1)] = 0
@@ -43,7 +45,12 @@ def sum_scores(
 ) -> np.ndarray:
     """Sum the weighted scores that `fuse` turns into probabilities.
 
-    The sums are float64 (n, n_species), -inf for impossible species.
+    The parameters are as for `fuse`.
+
+    Returns
+    -------
+    ndarray of float64, (n, n_species)
+        -inf for impossible species.
     """
     possible = np.isfinite(scores[0])
     total = np.zeros(possible.shape)
@@ -68,7 +75,7 @@ def fit_fusion_weights(
     labels: np.ndarray,
     importance: np.ndarray,
 ) -> np.ndarray:
-    """Fit the weights, float64 (n_experts,), of highest likelihood on held-out rows.
+    """Fit the weights of highest likelihood on held-out pictures.
 
     This calibrates as well: the weight of a single expert is the inverse temperature of
     its scores.
@@ -76,11 +83,16 @@ def fit_fusion_weights(
     Parameters
     ----------
     scores, trust : sequence of ndarray
-        Those of `fuse`, of pictures whose plants the experts were not trained on.
+        As for `fuse`, of pictures whose plants the experts were not trained on.
     labels : ndarray of int, (n,)
-        Their species, of finite scores.
+        The species of the pictures, whose scores are finite.
     importance : ndarray of float, (n,)
         Sample weights.
+
+    Returns
+    -------
+    ndarray of float64, (n_experts,)
+        0 or more; all are 1 without pictures.
 
     References
     ----------

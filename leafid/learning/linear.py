@@ -20,13 +20,20 @@ def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
 
 
 def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
-    """Map vectors (n, d) to float32 (n, 3 d) with inner products near Σ 2xy / (x + y).
-
-    Values are 0 or more.
+    """Map vectors so that inner products approximate the χ² kernel, Σ 2xy / (x + y).
 
     The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2,
     sample_interval=0.5)` to the bit. Importing that takes twice the CPU time of
     everything else that identifying a picture imports.
+
+    Parameters
+    ----------
+    vectors : ndarray of float, (n, d)
+        0 or more.
+
+    Returns
+    -------
+    ndarray of float32, (n, 3 d)
 
     References
     ----------
@@ -57,13 +64,22 @@ def weigh_pictures(
     species_balance: float,
     plant_balance: float,
 ) -> np.ndarray:
-    """Weigh pictures by powers of the numbers of their species' and plant's pictures.
+    """Weigh pictures by how many pictures their species and their plants have.
 
-    The powers are negative.
+    With a species balance above 1, a rare species counts more in total than a common
+    one: pictures to identify differ more from the few that there are of it.
 
-    A balance is minus the exponent. With a species balance above 1, a rare species
-    counts more in total than a common one: pictures to identify differ more from the
-    few that there are of it.
+    Parameters
+    ----------
+    labels, plants : sequence, (n,)
+        The species and the plant of each picture.
+    species_balance, plant_balance : float
+        The weight of a picture is divided by the number of its species' pictures, and
+        of its plant's pictures, to these powers.
+
+    Returns
+    -------
+    ndarray of float64, (n,)
     """
     weights = np.ones(len(labels))
     for groups, balance in (

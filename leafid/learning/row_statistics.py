@@ -81,16 +81,30 @@ def update_ridge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Have a ridge regression learn further rows, by recursive least squares.
 
-    It needs none of the old rows.
+    With A = X'WX + λ of the old rows, centred, and Z the new ones with the weights Ω,
+    the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R are the residuals of the
+    new rows, and the intercept is a column that is not penalised. The change is exact
+    for exact statistics. A⁻¹ is applied by Woodbury's identity.
 
-    With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with
-    the weights Ω, the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n,
-    n_species) are the residuals of the new rows, and the intercept is a column that is
-    not penalised. The change is exact for exact statistics. A⁻¹ is applied by
-    Woodbury's identity.
+    Parameters
+    ----------
+    statistics : RowStatistics
+        Of the old rows, none of which is needed.
+    rows : ndarray of float, (n, n_columns)
+        The new rows.
+    weights : ndarray of float, (n,)
+        Above 0.
+    residuals : ndarray of float, (n, n_species)
+        The targets of the new rows less their scores.
+    regularisation : float
+        λ, the penalty of the squared coefficients.
 
-    Returns the changes of coefficients, float64 (n_columns, n_species), and of
-    intercepts, (n_species,).
+    Returns
+    -------
+    coefficients : ndarray of float64, (n_columns, n_species)
+        The change of the coefficients.
+    intercepts : ndarray of float64, (n_species,)
+        The change of the intercepts.
 
     References
     ----------

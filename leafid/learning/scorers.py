@@ -24,9 +24,9 @@ class LinearScorer:
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better.
+        """Score every species for vectors (n, d); a higher score is better.
 
-        Float32 (n, n_species).
+        The scores are float32 (n, n_species).
         """
         return (
             apply_feature_map(vectors, self.map)
@@ -59,7 +59,7 @@ class RowTransform:
         return rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
-        """Make what transforms vectors of any domain as those of one."""
+        """Make a transform of vectors of any domain as if they were of one."""
         return replace(self, means={}, mean=self.means.get(domain, self.mean))
 
     def make_scorer(
@@ -77,7 +77,7 @@ class RowTransform:
         )
 
     def read_scorer(self, scorer: LinearScorer, domain: int) -> LinearClassifier:
-        """Turn what `make_scorer` made into a classifier of centred rows again."""
+        """Turn the result of `make_scorer` into a classifier of centred rows again."""
         coefficients = scorer.coefficients.astype(np.float64)
         intercepts = (
             scorer.intercepts + self.means.get(domain, self.mean) @ coefficients
@@ -109,9 +109,9 @@ class EstimatorScorer:
         return load(self.content)
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better.
+        """Score every species for vectors (n, d); a higher score is better.
 
-        Float32 (n, n_species).
+        The scores are float32 (n, n_species).
         """
         from leafid.learning.estimators import score
 

@@ -49,16 +49,27 @@ def extract_edge_sift(
 ) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches centred on edges, as many at each size.
 
-    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are
-    sampled by the square root of their gradient and by `Grid.focus`, up to two of its
-    standard deviations from the middle. A patch's rows run across the edge, from light
-    to dark. Of a patch and its mirror image that one is described whose left half has
-    the stronger gradients. So an edge looks the same in a leaf that is turned by any
-    angle, or mirrored.
+    Edges are Canny's [1]_, of each reduced picture at half size. They are sampled by
+    the square root of their gradient and by `Grid.focus`, up to two of its standard
+    deviations from the middle. A patch's rows run across the edge, from light to dark.
+    Of a patch and its mirror image the one is described whose left half has the
+    stronger gradients. So an edge looks the same in a leaf that is turned by any angle,
+    or mirrored. The descriptor is leafid's own.
 
-    The 128 values and the positions are those of `extract_dense_sift`. The region, and
-    `symmetry` and `coverage` of the grid, have no effect. The descriptor is leafid's
-    own.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        It has no effect.
+    grid : Grid
+        `max_patches` are sampled at each size; `symmetry` and `coverage` have no
+        effect.
+
+    Returns
+    -------
+    LocalFeatures
+        Values and positions are as in `extract_dense_sift`.
 
     References
     ----------

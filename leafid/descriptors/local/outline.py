@@ -33,14 +33,24 @@ def extract_outline_sift(
     A patch's rows run from outside the leaf to its inside, and its columns along the
     outline towards the upper end of the picture. So a tooth looks the same wherever it
     is, in a leaf and in its mirror image, if the leaf is upright. Points are at equal
-    distances along the outlines of all components, as many at each size. Without a
-    region there are none.
+    distances along the outlines of all components, as many at each size. The descriptor
+    is leafid's own.
 
-    The 128 values are those of `extract_dense_sift`. A position's second value is the
-    distance from the vertical middle of the picture, from 0.5 there to 1. Of the grid,
-    `focus`, `symmetry` and both coverages have no effect; a `max_patches` of 0 gives a
-    patch for every four pixels of each reduced picture's outline. The descriptor is
-    leafid's own.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        The leaf; without it there are no patches.
+    grid : Grid
+        A `max_patches` of 0 gives a patch for every four pixels of each reduced
+        picture's outline; `focus`, `symmetry` and `coverage` have no effect.
+
+    Returns
+    -------
+    LocalFeatures
+        The 128 values are as in `extract_dense_sift`. A position's second value is the
+        distance from the vertical middle of the picture, from 0.5 there to 1.
     """
     levels = list(grey.iterate_levels(grid.scales))
     contours = [] if region is None else _trace_outlines(region)

@@ -69,7 +69,16 @@ class Shape:
 def normalise_shape(mask: Mask) -> Shape:
     """Scale a leaf's region to one size and trace its outline.
 
-    The region must not be empty; dirt is dropped.
+    Dirt, which is much smaller than the leaf, is dropped.
+
+    Parameters
+    ----------
+    mask : bool (H, W)
+        Not empty.
+
+    Returns
+    -------
+    Shape
     """
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))

@@ -39,18 +39,22 @@ GEOMETRY_NAMES = (
 def measure_geometry(shape: Shape) -> Singles:
     """Measure proportions, convexity and profiles of a leaf's region.
 
-    Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a ratio
-    of lengths is nearer to normal on that scale). The ratios are common ones of shape
-    analysis; the profiles are leafid's own.
+    The main axis is the axis of the second moments, and points to the end with the
+    longer tail (the sign of the third moment). Of each pair of opposite widths the
+    profile holds the sum and the difference in that direction. The ratios are common in
+    shape analysis; the profiles are leafid's own.
 
-    The main axis is that of the second moments, and points to the end with the longer
-    tail (the sign of the third moment); of each pair of opposite widths the profile
-    holds the sum and the difference in that direction.
+    Parameters
+    ----------
+    shape : Shape
+        The blade.
 
     Returns
     -------
     float32 (51,)
-        As named in `GEOMETRY_NAMES`.
+        As named in `GEOMETRY_NAMES`. Ratios lie in 0…1; a name that begins with
+        ``log_`` is a natural logarithm, as a ratio of lengths is nearer to normal on
+        that scale.
     """
     points = np.concatenate([shape.contour[shape.hull], *shape.contours[1:]])
     hull = points[cv2.convexHull(points.astype(np.float32), returnPoints=False).ravel()]

@@ -55,15 +55,24 @@ LOBES_NAMES = (
 def measure_teeth(shape: Shape) -> Singles:
     """Measure teeth: how the outline differs from itself smoothed, at several scales.
 
-    For each smoothing, of the signed distance outward from the smoothed outline: its
-    root mean square (log, in √area), skewness (positive: teeth stand out, negative:
-    notches cut in) and kurtosis; number of teeth (log), their mean height (log), the
-    spread of heights and of spacings (relative to their means; small means regular),
-    how much they lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles
-    of its local root mean square over the outline, relative to the whole. Then log
-    power in bands of waves around the outline, and the spectrum's log centroid,
-    flatness and highest share: float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,).
     The measures are leafid's own.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,)
+        For each smoothing, of the signed distance outward from the smoothed outline:
+        its root mean square (log, in √area), skewness (positive: teeth stand out,
+        negative: notches cut in) and kurtosis; number of teeth (log), their mean height
+        (log), the spread of heights and of spacings (relative to their means; small
+        means regular), how much they lean to one side (0: symmetric), and the 10 %, 50
+        % and 90 % quantiles of its local root mean square over the outline, relative to
+        the whole. Then the log power in bands of waves around the outline, and the
+        spectrum's log centroid, flatness and highest share.
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
@@ -74,11 +83,17 @@ def measure_teeth(shape: Shape) -> Singles:
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
     """Compute the signed distance of each contour point from the smoothed contour.
 
-    It is positive outward, in the unit of the contour.
+    Parameters
+    ----------
+    contour : float (n, 2)
+        Counter-clockwise, at equal arc length.
+    sigmas : sequence of float
+        Standard deviations of the smoothings, as shares of the contour's length.
 
-    The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the
-    standard deviations of the smoothings, as shares of its length. Returns float32
-    (len(sigmas), n).
+    Returns
+    -------
+    float32 (len(sigmas), n)
+        Positive outward, in the unit of the contour.
     """
     # Complex numbers row + i·col smooth, turn and project both coordinates at once;
     # single precision keeps a thousandth of a pixel.
@@ -97,10 +112,19 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
 def measure_lobes(shape: Shape) -> Singles:
     """Measure lobes: the sinuses between the largest outline and its convex hull.
 
-    Depths and mouth widths of the deepest sinuses, deepest first (square roots, in
-    √area); numbers of sinuses deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 +
-    n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The measures are
-    leafid's own.
+    The measures are leafid's own.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade.
+
+    Returns
+    -------
+    float32 (2 × LOBES + 5,)
+        Depths, then mouth widths, of the deepest sinuses, the deepest first (square
+        roots, in √area; 0 where there are fewer); numbers of sinuses deeper than 2 %,
+        5 %, 10 % and 20 % of √area (log(1 + n)); the share of the outline on the hull.
     """
     depths, mouths, _, on_hull = measure_sinuses(shape.contour, shape.hull)
     depths, mouths = depths / shape.side, mouths / shape.side

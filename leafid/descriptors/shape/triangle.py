@@ -1,6 +1,6 @@
 """Multi-scale triangles and arches along a leaf's outline.
 
-Signed areas, side lengths, angles and arch heights.
+They have signed areas, side lengths, angles and arch heights.
 """
 
 import numpy as np
@@ -89,10 +89,17 @@ def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
 def measure_arches(shape: Shape) -> Singles:
     """Measure Fourier magnitudes of arch heights and chords, per span.
 
-    They are taken along the largest component's outline.
+    The magnitudes don't depend on the point at which the outline begins.
 
-    Square roots of the magnitudes, which don't depend on the start point: float32 (2 ×
-    len(SPANS) × HARMONICS,). The first of each span is the mean's.
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (2 × len(SPANS) × HARMONICS,)
+        Square roots of the magnitudes; the first of each span is the mean's.
     """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     spectra = [
@@ -105,7 +112,15 @@ def measure_arches(shape: Shape) -> Singles:
 def measure_triangles(shape: Shape) -> Singles:
     """Measure quantiles of areas, chords, side ratios and angles, per span.
 
-    They are taken along the largest component's outline.
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (4 × len(SPANS) × len(QUANTILES),)
+        As named in `TRIANGLES_NAMES`.
     """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     kinds = ("area", "chord", "ratio", "angle")
