@@ -1,8 +1,6 @@
 """The options of commands, and the parser that fills an object with them.
 
-The attributes of a class declare the options of a command.
-
-A command has a class `Options`. Its attributes, and those of the classes that it
+A command has a class `Options`. Its attributes, and the attributes that it
 inherits from, are made by `positional`, `option` and `switch`, with the type that the
 parsed value has.
 """
@@ -41,7 +39,7 @@ class _Argument(NamedTuple):
 def positional(metavar: str, help: str, **keywords: Any) -> Any:
     """Declare a positional argument.
 
-    `keywords` are those of `argparse.ArgumentParser.add_argument`.
+    `keywords` go to `argparse.ArgumentParser.add_argument`.
     """
     return _Argument(False, None, {"metavar": metavar, "help": help, **keywords})
 
@@ -49,7 +47,7 @@ def positional(metavar: str, help: str, **keywords: Any) -> Any:
 def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
     """Declare an option, called as the attribute.
 
-    Only one of those with the same `group` may be given.
+    Options with the same `group` exclude one another.
     """
     return _Argument(True, group, {"help": help, **keywords})
 
@@ -102,7 +100,7 @@ class Parser(argparse.ArgumentParser):
         groups: defaultdict[str | None, Any] = defaultdict(
             self.add_mutually_exclusive_group, {None: self}
         )
-        # The options of the command come first, then those that it shares.
+        # The options of the command come first, then the options that it shares.
         for name in dict.fromkeys(
             name for class_ in options.__mro__ for name in vars(class_)
         ):
@@ -122,7 +120,7 @@ class Parser(argparse.ArgumentParser):
     def parse(self, words: Sequence[str]) -> Any:
         """Make the options of a command line.
 
-        A `UsageError` says what is wrong with it.
+        A `UsageError` names the first fault.
         """
         for word in takewhile("--".__ne__, words):
             flag = word.partition("=")[0]
@@ -198,8 +196,8 @@ positive_ints = list_type(positive_int)
 def nonempty_word(word: str) -> str:
     """Refuse a word that is no path.
 
-    That is a URL, or the empty word of an unset variable, which would mean the current
-    folder.
+    URLs are refused, and the empty word of an unset variable, which would mean the
+    current folder.
     """
     if not word:
         raise argparse.ArgumentTypeError(
@@ -278,7 +276,7 @@ class PictureOptions(ReadingOptions):
     def read(self, paths: str | Sequence[str], *refused: type[str]) -> Collection:
         """Read a collection, and warn of its problems.
 
-        Those of the classes `refused` are raised.
+        Problems of the classes `refused` are raised.
         """
         collection = read_and_warn(paths, refused, **self.as_keywords())
         if not self.assume_type:
@@ -305,7 +303,7 @@ class UnlabelledOptions(PictureOptions):
     def as_keywords(self) -> dict[str, Any]:
         """Return the options of reading.
 
-        Of the pictures, only those that `metadata` names are read.
+        Only the pictures that `metadata` names are read.
         """
         return super().as_keywords() | {"only_named": True}
 

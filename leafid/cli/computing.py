@@ -62,10 +62,8 @@ def map_pictures(
 ) -> Iterator[tuple[Picture, T]]:
     """Call a function of each picture in workers.
 
-    An unknown acquisition type is recognised first.
-
-    Yield the pictures with the results, without those that could not be read, which are
-    reported.
+    An unknown acquisition type is recognised first. Yield the pictures with the
+    results. Pictures that can't be read are left out and reported.
     """
     loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
     typed = list(pictures)
@@ -109,14 +107,14 @@ def read_training_pictures(
 ) -> tuple[list[Picture], bool]:
     """Read the labelled pictures of a collection's training part, or of all.
 
-    Also tell whether some can't be used.
+    The second result says whether some can't be used.
     """
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    chosen = select_training_pictures(collection.pictures, source=path)
+    pictures = select_training_pictures(collection.pictures, source=path)
     if all_parts:
-        chosen = [*collection.select_labelled().pictures]
-    return chosen, collection.is_incomplete
+        pictures = [*collection.select_labelled().pictures]
+    return pictures, collection.is_incomplete
 
 
 def assign_types_and_warn(

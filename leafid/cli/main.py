@@ -100,7 +100,7 @@ def main(
     Return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an
     interruption.
 
-    `argv` holds the arguments after the program's name, by default those of the
+    `argv` holds the arguments after the program's name, by default the arguments of the
     process.
     """
     words = list(sys.argv[1:] if argv is None else argv)

@@ -114,8 +114,8 @@ def print_tables(
     environment: Environment,
     digits: int = 4,
 ) -> None:
-    chosen = choose_tables(tables, options.format, options.table)
-    environment.stdout.write(render(chosen, options.format, digits))
+    tables = choose_tables(tables, options.format, options.table)
+    environment.stdout.write(render(tables, options.format, digits))
 
 
 def open_text(

@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 # the next.
 _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first
-# mean is chosen, and what is added to variances.
+# mean is chosen, and the number that is added to variances.
 _N_ITERATIONS = 20
 _SEEDED_PER_MODE = 100
 _MIN_VARIANCE = np.float32(1e-4)
@@ -108,7 +108,7 @@ class Encoder(ABC):
         return self
 
     def _prepare_projection(self) -> None:
-        # The axes keep the memory order that they were learned in: in that of a file
+        # The axes keep the memory order that they were learned in: in a file's order
         # they would round differently.
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes

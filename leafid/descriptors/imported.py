@@ -44,7 +44,7 @@ def import_measure(
 
     The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
     and bool (H, W), not empty, and returns finite numbers by their names, which are the
-    same for all leaves. A `UsageError` says what fails.
+    same for all leaves. A `UsageError` names the first fault.
     """
     rows, cols = np.mgrid[-50:50, -30:30]
     blade = (rows / 40) ** 2 + (cols / 20) ** 2 <= 1
@@ -74,7 +74,7 @@ def import_measure(
 def find_encoder(name: str) -> type[Encoder]:
     """Find an encoder, or import one and try it on random features.
 
-    A `UsageError` says what fails.
+    A `UsageError` names the first fault.
     """
     if name in ENCODERS:
         return ENCODERS[name]

@@ -61,7 +61,7 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, Mask | None, Grid], LocalFeatures]
-    summary: str  # tells a user what it looks at
+    summary: str  # for users
 
 
 def measure_families(

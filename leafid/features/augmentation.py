@@ -58,7 +58,7 @@ _QUALITY = (25, 95)
 _MAX_COMPOSITED_SIDE = 640
 
 
-#: What a picture is made into.
+#: The picture that an augmentation makes.
 AugmentationKind = Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
 
 
@@ -81,7 +81,7 @@ class Augmentation:
 class AugmentedPicture:
     """A picture that others are made from.
 
-    It is read, and its leaf searched for, once for all of them.
+    The picture is read, and its leaf is found, once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side, at most 640. The
     views show `needed_parts`.
@@ -193,7 +193,7 @@ def _degrade_picture(
     A leaf may be pressed or back-lit.
 
     The lightness and the colours of the leaf are changed beside those of its
-    background, then those of all.
+    background, then all of them.
     """
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))

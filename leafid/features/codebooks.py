@@ -106,10 +106,10 @@ class _Learner:
         sample = partial(
             _sample_picture, missing, longest_side, needed_parts, self._seed
         )
-        sampled = loader.show_progress(
+        samples = loader.show_progress(
             loader.map_pictures(sample, pictures), len(pictures), "codebooks"
         )
-        readable = [features for features in sampled if features is not None]
+        readable = [features for features in samples if features is not None]
         if not readable:
             self.problems |= dict.fromkeys(missing, _UNREADABLE)
             return
@@ -185,9 +185,9 @@ def _sample_picture(
     views = PictureViews(
         image, extractor.segment_as_type(image, picture.require_type(), needed_parts)
     )
-    sampled = {}
+    samples = {}
     for name, expert in experts.items():
         features = extractor.extract_local_features(views, expert)
         order = np.random.default_rng(seed).permutation(len(features))
-        sampled[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
-    return sampled
+        samples[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
+    return samples

@@ -67,7 +67,7 @@ class FeatureExtractor:
 
     @property
     def needed_parts(self) -> NeededParts:
-        """What is searched for in pictures.
+        """The parts that are searched for in pictures.
 
         Where it is nothing, the whole picture is leaf, with confidence 1.
         """
@@ -76,7 +76,7 @@ class FeatureExtractor:
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector and the condition.
 
-        The key of an augmented picture contains that of the augmentation.
+        The key of an augmented picture contains the key of the augmentation.
         """
         words = [
             name_versions(),
@@ -120,11 +120,11 @@ class FeatureExtractor:
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
-        """Extract the features of all experts, or of those with some names."""
+        """Extract the features of all experts, or of the experts with some names."""
         experts = {name: self.experts[name] for name in names or self.experts}
         families = chain(*(expert.families for expert in experts.values()))
         measured = {}
-        # What families share is computed once.
+        # Values that families share are computed once.
         if unique := list(dict.fromkeys(families)):
             measured = measure_families(views.image, views.segmentation, unique)
         vectors = {}

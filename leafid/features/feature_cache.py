@@ -115,7 +115,7 @@ class FeatureCache:
                     "%s: the feature cache can't be %s: %s", self.folder, verb, error
                 )
             self._has_warned = True
-            # What is locked for so long is waited for only once.
+            # A database that is locked for so long is waited for only once.
             self._connection.execute("PRAGMA busy_timeout = 0")
 
 

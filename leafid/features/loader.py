@@ -83,7 +83,7 @@ TYPE_FEATURES = PictureFunction(
 
 @dataclass(frozen=True)
 class _CachedComputation:
-    """What is computed from pictures and cached; picklable, as workers get it."""
+    """A computation from pictures that is cached; picklable, as workers get it."""
 
     #: Everything but the picture that decides an array, by the array's name.
     keys: dict[Any, str]
@@ -112,7 +112,7 @@ class _CachedComputation:
     def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, _Arrays]:
         """Compute arrays of a picture with some names.
 
-        Also returns the hash of what was read.
+        Also returns the hash of the file's content.
         """
         image, content_hash = read_hashed_image(
             picture.file, self.longest_side, picture.data
@@ -170,7 +170,7 @@ class FeatureLoader:
     def folder(self) -> Path | None:
         """The folder of the cache, with room for arrays larger than the memory.
 
-        It is None without a cache.
+        The folder is None without a cache.
         """
         return self.cache.folder if self.cache else None
 
@@ -299,7 +299,7 @@ class FeatureLoader:
     def _stream_arrays(
         self, pictures: Sequence[Picture], computation: _CachedComputation
     ) -> Generator[_Arrays | None, None, None]:
-        """Take from the cache what it has, compute what is missing, and store that."""
+        """Take arrays from the cache, and compute and store the missing ones."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
             cached = self._look_up_arrays(chunk, computation)
@@ -325,7 +325,7 @@ class FeatureLoader:
     def _look_up_arrays(
         self, pictures: Sequence[Picture], computation: _CachedComputation
     ) -> list[_Arrays]:
-        """Look up what the cache has of pictures."""
+        """Look up the arrays of pictures in the cache."""
         if self.cache is None:
             return [{} for _ in pictures]
         keys = [
@@ -336,7 +336,7 @@ class FeatureLoader:
         return [computation.read(stored, of_picture) for of_picture in keys]
 
     def look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Look up what the cache has of some keys: nothing if there is none."""
+        """Look up some keys in the cache; without one, nothing is found."""
         return self.cache.get(keys) if self.cache else {}
 
     def store(self, items: Sequence[tuple[bytes, bytes]]) -> None:

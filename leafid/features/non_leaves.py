@@ -42,7 +42,7 @@ def _choose_size(random: Generator) -> tuple[int, int]:
 
 
 def _draw_ground(image: Image, mask: Mask, random: Generator) -> Image:
-    """Draw what things lie on: the sheet of a picture, a plain colour, or clouds."""
+    """Draw a ground for things: a picture's sheet, a plain colour, or clouds."""
     kind = random.random()
     if kind < 0.6:
         return _cut_sheet(image, mask, random)

@@ -219,7 +219,7 @@ def group_by_training(
 def choose_types_to_train(
     pictures: Sequence[Picture], only: AcquisitionType | None = None
 ) -> list[AcquisitionType]:
-    """Choose the types to train for: those of the pictures, or `only` one of them."""
+    """Choose the types to train for: all types of the pictures, or `only` one."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
         types = ", ".join(sorted(map(str, filter(None, present))))
@@ -240,7 +240,7 @@ def list_recipes() -> list[str]:
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     """Read the recipe of an acquisition type.
 
-    It is a shipped one, a ``.toml`` file, or one of the ``.toml`` files of a folder.
+    The name is that of a shipped recipe, a ``.toml`` file, or a folder of such files.
 
     A `LeafidError` is raised when there is none that serves the type, or one isn't
     valid: the file, the key, what was expected and found.

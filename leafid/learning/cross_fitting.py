@@ -30,7 +30,7 @@ class Fold(NamedTuple):
 class FittedExpert:
     """The classifier of an expert."""
 
-    #: What turns vectors into the centred rows that the classifier takes.
+    #: Turns vectors into the centred rows that the classifier takes.
     transform: RowTransform
     #: A classifier that is not linear is in the format of
     #: `leafid.learning.estimator_bytes.dump`.
@@ -74,7 +74,7 @@ def cross_fit(
     labels : ndarray of int, (n,)
         Species from 0, each of them present among the rows of weight above 0.
     weights : ndarray of float, (n,)
-        Those of the fit to all rows; 0 for rows that are left out of everything.
+        For the fit to all rows; 0 for rows that are left out of everything.
     folds : Folds
         The rows, divided in several ways; there is no fold if all rows are of one
         plant.

@@ -39,7 +39,8 @@ def dump(estimator: Any) -> bytes:
     try:
         data = skops.dumps(estimator)
         _check_types(skops, data)
-    except Exception as error:  # skops raises errors of its own for what it can't store
+    except Exception as error:
+        # skops raises errors of its own for estimators that it can't store.
         raise LeafidError(
             f"{type(estimator).__name__} can't be stored: {error}; use another "
             "classifier"

@@ -75,7 +75,7 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     another.
     """
     class_ = _find_class(name)
-    # Where `memory` names a folder, joblib unpickles what lies there.
+    # Where `memory` names a folder, joblib unpickles the files in it.
     allowed = signature(class_).parameters.keys() - {"memory"}
     if unknown := sorted(options.keys() - allowed):
         raise ValueError(
@@ -127,11 +127,11 @@ def fit_estimator(
     LeafidError
         If scikit-learn can't fit it.
     """
-    kept = weights > 0
+    has_weight = weights > 0
     estimator = clone(estimator)
-    rows = rows[kept]
-    labels = labels[kept]
-    weights = weights[kept]
+    rows = rows[has_weight]
+    labels = labels[has_weight]
+    weights = weights[has_weight]
     last = estimator
     parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
@@ -185,7 +185,7 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
                 scores = np.column_stack([-scores, scores])
         else:
             scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
-    except ValueError as error:  # of what was fitted to too few rows
+    except ValueError as error:  # of a classifier of too few rows
         raise LeafidError(
             f"{type(estimator).__name__} gives no scores: {error}"
         ) from error
@@ -205,7 +205,7 @@ def is_linear(estimator: Any) -> bool:
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
     """Take the coefficients and intercepts out of a linear estimator.
 
-    They are float32 (d, n_species) and (n_species,).
+    Coefficients are float32 (d, n_species), intercepts (n_species,).
     """
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))

@@ -54,8 +54,9 @@ def sum_scores(
     """
     possible = np.isfinite(scores[0])
     total = np.zeros(possible.shape)
-    for of_expert, trusted, weight in zip(scores, trust, weights, strict=True):
-        total += np.where(possible, of_expert, 0) * (weight * trusted)[:, None]
+    for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
+        factors = weight * expert_trust
+        total += np.where(possible, expert_scores, 0) * factors[:, None]
     # An impossible species stays so with a weight of 0.
     return np.where(possible, total, -np.inf)
 
@@ -107,21 +108,21 @@ def fit_fusion_weights(
     importance = importance / importance.sum()
     rows = np.arange(len(labels))
     units = np.ones(n_experts)
-    trusted = []
+    trusted_scores = []
     for index in range(n_experts):
         finite = np.where(np.isfinite(scores[index]), scores[index], 0)
-        trusted.append(finite * trust[index][:, None])
+        trusted_scores.append(finite * trust[index][:, None])
         # Weights are optimised in units of the scores' standard deviations, so that all
         # are equally easy to change.
-        if np.ptp(trusted[index]) > _MIN_RANGE:
-            units[index] = trusted[index].std()
+        if np.ptp(trusted_scores[index]) > _MIN_RANGE:
+            units[index] = trusted_scores[index].std()
 
     def compute_loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         posterior = fuse(scores, trust, scaled / units)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
         excess = [
             (posterior * values).sum(axis=1) - values[rows, labels]
-            for values in trusted
+            for values in trusted_scores
         ]
         gradient = np.array(excess) @ importance / units
         loss = _PENALTY * (scaled**2).sum() - importance @ log_likelihood

@@ -77,7 +77,7 @@ def fit_calibrated(
     Parameters
     ----------
     examples : Examples
-        Those of both classes.
+        Of both classes.
     penalty : float
         The weight of the squared coefficients.
     positive_share : float
@@ -88,7 +88,7 @@ def fit_calibrated(
     coefficients : ndarray of float32, (n_columns + 1,)
         The intercept is the last one.
     probabilities : ndarray of float64, (n,)
-        Those of the examples, each without its group.
+        Of the examples, each by a regression without its group.
     """
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
@@ -96,7 +96,7 @@ def fit_calibrated(
 
     rows = make_rows(examples.rows, standardise=True)
     compressed, combinations = rows.compressed
-    # In single precision, the last steps would be smaller than what is rounded.
+    # In single precision, the last steps would be smaller than the rounding.
     values = compressed.read(slice(None)).astype(np.float64)
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)

@@ -115,9 +115,9 @@ def update_ridge(
     diagonal = statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
-    solved = centred.T / diagonal[:, None]
-    solved -= scaled @ np.linalg.solve(inner, components.T @ solved)
-    kernel = centred @ solved + 1 / statistics.weight + np.diag(1 / weights)
+    solution = centred.T / diagonal[:, None]
+    solution -= scaled @ np.linalg.solve(inner, components.T @ solution)
+    kernel = centred @ solution + 1 / statistics.weight + np.diag(1 / weights)
     dual = np.linalg.solve(kernel, residuals.astype(np.float64))
-    change = solved @ dual
+    change = solution @ dual
     return change, dual.sum(axis=0) / statistics.weight - statistics.mean @ change

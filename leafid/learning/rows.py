@@ -23,7 +23,7 @@ MAX_BYTES_IN_MEMORY = 2**26
 # How many numbers are read at once. They take 16 MiB, and several times as much when
 # they are mapped.
 _BATCH_NUMBERS = 2**22
-# The mean of at least this number of rows is about that of all.
+# The mean of at least this number of rows is near the mean of all.
 _N_SAMPLED = 256
 # Standard deviation below which a column counts as constant.
 _MIN_SPREAD = 1e-6
@@ -62,7 +62,7 @@ def make_array(
 def release_memory(array: np.ndarray) -> None:
     """Release the memory of an array that is mapped to a file.
 
-    What is read again comes from the file.
+    Rows that are read again come from the file.
     """
     if isinstance(array, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
         array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # NumPy shows its map in no other way
@@ -190,7 +190,7 @@ class TrainingRows:
     def rotate_back(
         self, coefficients: np.ndarray, combinations: np.ndarray | None
     ) -> np.ndarray:
-        """Turn coefficients of compressed rows, (k, m), into those of the columns."""
+        """Turn coefficients of compressed rows, (k, m), into coefficients of rows."""
         if combinations is None:
             return coefficients
         return self.combine(combinations @ coefficients)

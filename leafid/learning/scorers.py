@@ -37,7 +37,7 @@ class LinearScorer:
 
 @dataclass(frozen=True, eq=False)
 class RowTransform:
-    """Turns vectors into centred rows like those of a training."""
+    """Turns vectors into centred rows like the rows of a training."""
 
     #: The feature map.
     map: str
@@ -92,7 +92,7 @@ class RowTransform:
 class EstimatorScorer:
     """A trained classifier of vectors, as `LinearScorer` is one that is linear."""
 
-    #: What turns vectors into the rows that it was trained on.
+    #: Turns vectors into the rows that the classifier was trained on.
     transform: RowTransform
     #: The classifier as `leafid.learning.estimator_bytes.dump` writes it.
     content: bytes

@@ -28,7 +28,7 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: a picture's weight is the number of pictures of its species to the power of minus
     #: this; 0: all weigh the same
     species_balance: _Exponent = 0.5
-    #: likewise by the number of pictures of its plant (those of one acquisition type)
+    #: likewise by the number of pictures of its plant (of one acquisition type)
     plant_balance: _Exponent = 0.5
     #: subtract the mean of each acquisition type, where several are trained on
     centre_types: bool = False

@@ -41,7 +41,7 @@ class WeightedRows:
 
     @cached_property
     def transform(self) -> RowTransform:
-        """What turns further vectors into centred rows like these."""
+        """The transform of further vectors into centred rows like these."""
         rows = self.rows
         scale = np.ones(rows.shape[1], np.float32) if rows.scale is None else rows.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)

@@ -156,19 +156,19 @@ def _extend_group(
     for name, expert in loader.show_progress(
         recipe.experts.items(), len(recipe.experts), "fit"
     ):
-        kept = first.statistics[name]
-        rows = kept.transform.transform(
+        old = first.statistics[name]
+        rows = old.transform.transform(
             training_set.vectors[name], training_set.number_domains()
         )
         # New pictures weigh as much as they would in training together with the old
         # ones.
-        weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
+        weights = old.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         for type_, identifier in identifiers.items():
             scorers[type_][name] = _extend_scorer(
                 identifier, name, species, rows=rows, labels=row_labels, weights=weights
             )
-        statistics[name] = kept.update(rows, weights)
+        statistics[name] = old.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
     for type_, identifier in identifiers.items():
@@ -247,13 +247,13 @@ def _complete_taxa(
     new: Mapping[str, Species], old: Mapping[str, Species]
 ) -> dict[str, Species]:
     """Give new species without a family or order the taxa of a species of the genus."""
-    known: dict[str | None, Taxon] = {
+    by_genus: dict[str | None, Taxon] = {
         info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus
     }
     completed = {}
     for name, info in new.items():
         taxon = info.taxon
-        relative = known.get(info.taxon.genus, info.taxon)
+        relative = by_genus.get(info.taxon.genus, info.taxon)
         taxon = replace(
             taxon,
             family=taxon.family or relative.family,

@@ -101,7 +101,8 @@ class FoldPlan:
 
         Held-out pictures come first, then their jittered copies.
 
-        What is learned from their scores holds for poorer cameras and other light, too.
+        Weights that are learned from their scores hold for poorer cameras and other
+        light, too.
         """
         find_jittered = self.training_set.find_jittered
         return {

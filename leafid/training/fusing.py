@@ -21,7 +21,7 @@ HeldOutScores = Folds[Sequence[np.ndarray]]
 def select_scores(
     plan: FoldPlan, type_: AcquisitionType, experts: Mapping[str, FittedExpert]
 ) -> HeldOutScores:
-    """Select the scores of a type's held-out rows from those of all types."""
+    """Select the scores of a type's held-out rows from the rows of all types."""
     positions = np.searchsorted(plan.scored_rows, plan.held_out_rows[type_])
     scores = zip(*(fit.held_out_scores for fit in experts.values()), strict=True)
     return Folds(*scores).map(lambda of_experts: [s[positions] for s in of_experts])
@@ -90,7 +90,7 @@ def _fit_weights(
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
         [expert_scores[is_known] for expert_scores in scores],
-        [trusted[is_known] for trusted in trust],
+        [values[is_known] for values in trust],
         labels[is_known],
         weigh_by_plant(pictures)[is_known],
     )

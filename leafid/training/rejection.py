@@ -37,7 +37,7 @@ def train_rejection(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
 ) -> Rejection | None:
-    """Train what distinguishes leaves of known species from all else.
+    """Train the rejection of pictures that show no leaf of a known species.
 
     None without pictures to learn from.
 
@@ -94,12 +94,12 @@ def _join_vectors(
     names = list(training_set.recipe.experts)
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
     n_rows = len(rows) + len(further)
-    joined = make_array(n_rows, int(ends[-1]), np.float16, training_set.folder)
-    for name, part in zip(names, np.split(joined, ends[:-1], axis=1), strict=True):
+    vectors = make_array(n_rows, int(ends[-1]), np.float16, training_set.folder)
+    for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
         part[: len(rows)] = training_set.vectors[name][rows]
         part[len(rows) :] = [features.vectors[name] for features in further]
         release_memory(training_set.vectors[name])
-    return joined
+    return vectors
 
 
 def gather_non_leaves(
@@ -121,7 +121,7 @@ def load_non_leaves(
 ) -> Iterator[tuple[str, Features]]:
     """Load the features of `number` pictures without a leaf, with their kinds.
 
-    They are those in which the segmentation takes something for a leaf.
+    In each of them the segmentation takes something for a leaf.
 
     Every second one is jittered, so that a poor picture does not look like a leaf for
     that. The sheets of `pictures` lend their background. The leaf is searched for, and

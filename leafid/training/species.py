@@ -56,16 +56,16 @@ def describe_species(
         lambda picture: (str(picture.species), picture.require_type()),
     )
     certainty, records = _assess_answers(held_out)
-    sampled: list[Picture] = []
+    sample: list[Picture] = []
     typical: list[Picture] = []
     for (_, type_), of_type in by_type.items():
         # Traits are measured on sheets only; other pictures are read if they are kept
         # as thumbnails.
         if type_.lies_on_sheet:
-            sampled += _sample_plants(of_type)
+            sample += _sample_plants(of_type)
         if thumbnails:
             typical += _choose_typical(of_type, certainty)
-    traits = _measure_traits([*sampled, *typical], loader)
+    traits = _measure_traits([*sample, *typical], loader)
     images = _make_thumbnails(typical, traits, loader)
     types_of_species = group_by(by_type, lambda key: key[0])
     described = {}
@@ -119,15 +119,15 @@ def _make_thumbnails(
     loader: FeatureLoader,
 ) -> dict[str, list[Thumbnail]]:
     """Make the thumbnails of pictures, by species."""
-    made = loader.map_pictures(
+    results = loader.map_pictures(
         _make_thumbnail, pictures, [traits[picture.file] for picture in pictures]
     )
-    thumbnails: dict[str, list[Thumbnail]] = {}
-    shown = loader.show_progress(made, len(pictures), "thumbnails")
-    for picture, thumbnail in zip(pictures, shown, strict=True):
+    by_species: dict[str, list[Thumbnail]] = {}
+    thumbnails = loader.show_progress(results, len(pictures), "thumbnails")
+    for picture, thumbnail in zip(pictures, thumbnails, strict=True):
         if thumbnail:
-            thumbnails.setdefault(str(picture.species), []).append(thumbnail)
-    return thumbnails
+            by_species.setdefault(str(picture.species), []).append(thumbnail)
+    return by_species
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:

@@ -29,7 +29,7 @@ MAX_AUGMENTED_PICTURES = 20_000
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
-# What decides how local descriptors are encoded.
+# The keys of an expert that decide how local descriptors are encoded.
 _ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
 
@@ -48,7 +48,7 @@ class TrainingSet:
     #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
     #: then its composited photos.
     augmentations: np.ndarray
-    #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
+    #: float64 (n_rows,): weight of a row divided by the weight of the picture as it is.
     relative_weights: np.ndarray
     #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary
     #: file where they are many.
@@ -102,7 +102,7 @@ class TrainingSet:
         return weights * (picture_weights.sum() / weights.sum())
 
     def make_rows(self, name: str) -> TrainingRows:
-        """Make the training rows of an expert, or take those that are kept."""
+        """Make the training rows of an expert, or take rows that were kept."""
         if self.rows and name in self.rows:
             return self.rows[name]
         expert = self.recipe.experts[name]
@@ -154,18 +154,18 @@ def build_training_set(
     made_of = [augmentations[number] for number in numbers.tolist()]
     vectors, confidence = _extract(pictures, extractor, loader, made_of, indices)
     is_read = np.isfinite(confidence[: len(pictures)])
-    kept: slice | np.ndarray = slice(None)
+    rows: slice | np.ndarray = slice(None)
     if not is_read.all():
-        kept = np.flatnonzero(is_read[indices])
+        rows = np.flatnonzero(is_read[indices])
     return TrainingSet(
         recipe=recipe,
         extractor=extractor,
         pictures=[pictures[index] for index in np.flatnonzero(is_read)],
-        confidence=confidence[kept],
-        picture_indices=(np.cumsum(is_read) - 1)[indices[kept]],
-        augmentations=numbers[kept],
-        relative_weights=weights[numbers[kept]],
-        vectors={name: array[kept] for name, array in vectors.items()},
+        confidence=confidence[rows],
+        picture_indices=(np.cumsum(is_read) - 1)[indices[rows]],
+        augmentations=numbers[rows],
+        relative_weights=weights[numbers[rows]],
+        vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )
 
@@ -228,7 +228,7 @@ def _list_augmentations(
 def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
     """Choose the pictures that photos are composited from: bool (n,).
 
-    They are spread evenly over those of a plant and type.
+    Of each plant and type, the same number is chosen.
     """
     sheets = [
         index
@@ -254,7 +254,7 @@ def _extract(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Extract the vectors of each expert, and the confidences of the segmentation.
 
-    They are float16 (n_rows, n_columns) and float64 (n_rows,).
+    Vectors are float16 (n_rows, n_columns), confidences float64 (n_rows,).
 
     A row is an augmentation of the picture with an index. Confidences of unreadable
     pictures are NaN.

@@ -32,7 +32,7 @@ _CSV_COLUMNS = (
     "reasons",
     "problem",
 )
-#: What comes before, between and after the entries of all answers, by the format.
+#: The text before, between and after the entries of all answers, by the format.
 FORMATS = {
     "text": ("", "\n", ""),
     "json": ("[\n", ",\n", "\n]\n"),

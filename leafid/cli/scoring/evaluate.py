@@ -106,7 +106,7 @@ def run(options: Options, environment: Environment) -> None:
     _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
-    known = truth.select_known()
+    known_truth = truth.select_known()
     runs, judged = read_runs(options, truth, environment, official=options.official)
     if options.output or scoring.needs_families:
         truth.warn_of_families(runs)
@@ -118,10 +118,12 @@ def run(options: Options, environment: Environment) -> None:
         tables.append(make_metric_table("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
         validation = [*map(read_run, options.validation)]
-        tables.append(make_average_table(known, runs, options.average, validation))
+        tables.append(
+            make_average_table(known_truth, runs, options.average, validation)
+        )
     if options.plants:
-        tables.append(make_plant_table(runs, known))
-    if n_unknown := len(truth) - len(known):
+        tables.append(make_plant_table(runs, known_truth))
+    if n_unknown := len(truth) - len(known_truth):
         environment.note(
             f"{options.truth}: {n_unknown} pictures of unknown species count in the "
             "last table"
@@ -133,7 +135,7 @@ def run(options: Options, environment: Environment) -> None:
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
         files = format_official_files(
-            known, answers, leave_out_missing=options.official
+            known_truth, answers, leave_out_missing=options.official
         )
         folder = Path(options.output)
         write_files(folder, files, [options.truth, *options.runs, *options.validation])

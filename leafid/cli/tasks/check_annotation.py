@@ -44,11 +44,11 @@ class Options(KnownOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    known = options.read()
+    names = options.read()
     status = 0
     for path in options.runs:
         try:
-            annotations = read_annotations(path, known)
+            annotations = read_annotations(path, names)
             environment.print(
                 f"{path}: good: subtask {annotations.subtask.value}, "
                 f"{len(annotations.results)} lines"

@@ -36,19 +36,19 @@ class Options(KnownOptions, TableOptions):
 
 
 def run(options: Options, environment: Environment) -> None:
-    known = options.read()
-    truth = read_annotations(options.truth, known, is_truth=True)
+    names = options.read()
+    truth = read_annotations(options.truth, names, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
         raise UsageError(
             "--by-concept is for subtask 1, --by-picture for the others, found "
             f"subtask {truth.subtask}"
         )
-    if known.ids is None:
-        known = replace(known, ids=frozenset(truth.results))
+    if names.ids is None:
+        names = replace(names, ids=frozenset(truth.results))
     rows: Rows = []
     details: list[Table] = []
     for path in options.runs:
-        answers = read_annotations(path, known, subtask=truth.subtask)
+        answers = read_annotations(path, names, subtask=truth.subtask)
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")

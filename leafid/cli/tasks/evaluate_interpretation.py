@@ -90,8 +90,8 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     true_objects = read_coco(truth)
     objects = read_coco(result, true_objects).objects
     return (
-        ObjectPair(name, listed, objects[name])
-        for name, listed in sorted(true_objects.objects.items())
+        ObjectPair(name, truths, objects[name])
+        for name, truths in sorted(true_objects.objects.items())
     )
 
 

@@ -65,7 +65,7 @@ def run(options: Options, environment: Environment) -> None:
         )
     table = read_code_table(options.codes) if options.codes else {}
     truth = read_labels(options.truth, table, years=years)
-    scored: list[tuple[str, Errors]] = []
+    results: list[tuple[str, Errors]] = []
     for path in options.runs:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
@@ -73,19 +73,19 @@ def run(options: Options, environment: Environment) -> None:
                 f"{path}: lacks {missing} of {len(truth)} pictures; each counts as "
                 "entirely wrong"
             )
-        scored.append((Path(path).name, year_errors(truth, answers, table, years)))
-    tables = [_make_summary(scored)]
+        results.append((Path(path).name, year_errors(truth, answers, table, years)))
+    tables = [_make_summary(results)]
     if options.by_picture:
-        tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
+        tables += [_list_pictures(name, [*truth], errors) for name, errors in results]
     print_tables(tables, options, environment, digits=6)
 
 
-def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
+def _make_summary(results: list[tuple[str, Errors]]) -> Table:
     rows: Rows = []
-    for name, errors in scored:
+    for name, errors in results:
         sums = [math.fsum(chain(*year.values())) for year in errors.values()]
         rows.append([name, *sums, math.fsum(sums)])
-    years = scored[0][1]
+    years = results[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
     return Table(
         title="Sums of errors",

@@ -221,7 +221,7 @@ def _write_runs(
 def _write_folds(
     folder: Path, pictures: Sequence[Picture], splits: Sequence[Split]
 ) -> None:
-    # Settings differ in what is trained on, and test on the same pictures.
+    # Settings differ in their training pictures, and test on the same pictures.
     tested = {(split.seed, split.fold): split.test for split in splits}
     folds = [(seed, fold, test) for (seed, fold), test in tested.items()]
     table = format_folds(pictures, folds)

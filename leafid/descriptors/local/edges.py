@@ -33,7 +33,7 @@ _SOBEL_GAIN = 16
 # sampled.
 _FOCUS_REACH = 2
 # The order of a patch's values in its mirror image; and 1 for values in its right half,
-# -1 for those in its left half.
+# -1 for values in its left half.
 _MIRRORED = (
     np.arange(SIFT_LENGTH)
     .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
@@ -79,9 +79,9 @@ def extract_edge_sift(
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    sampled = [_sample_edges(level, grid) for level in levels]
-    owners = np.repeat(np.arange(len(levels)), [len(points) for points, _ in sampled])
-    points, directions = map(np.concatenate, zip(*sampled, strict=True))
+    samples = [_sample_edges(level, grid) for level in levels]
+    owners = np.repeat(np.arange(len(levels)), [len(points) for points, _ in samples])
+    points, directions = map(np.concatenate, zip(*samples, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
     pictures = [level.picture for level in levels]
@@ -97,7 +97,7 @@ def extract_edge_sift(
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges, with the directions to their dark sides.
 
-    They are at least half a patch from the picture's border.
+    The points are at least half a patch from the picture's border.
 
     Edges are found in the picture at half size. Both are float32 (n, 2), rows and
     columns; directions are unit vectors.
@@ -147,7 +147,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
 def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
     """Measure the lengths, float32 (n,), of gradients.
 
-    They are those at some flat indices of two planes, int16 (h, w).
+    Both components are planes, int16 (h, w), which are read at some flat indices.
     """
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

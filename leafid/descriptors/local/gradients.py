@@ -117,7 +117,7 @@ def describe_turned_patches(
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
     # The pictures stand side by side on white, so that patches of all of them are read
-    # together: those of one are few.
+    # together: one picture has few of them.
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)

@@ -174,15 +174,15 @@ def _select_patches(centres: Floats, grid: Grid) -> Indices:
 def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
     """Select by systematic sampling: at equal distances on the cumulated weights.
 
-    What is heavier than the distance would be selected twice, which adds no
+    A patch that is heavier than the distance would be selected twice, which adds no
     information, and is selected once. Returns ascending indices.
     """
     if not number:
         return np.zeros(0, np.intp)
     ends = np.cumsum(weights)
-    chosen = np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number))
+    indices = np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number))
     # Ascending numbers need no np.unique, which would take longer than the search.
-    return chosen[np.diff(chosen, prepend=-1) > 0]
+    return indices[np.diff(indices, prepend=-1) > 0]
 
 
 def weigh_positions(positions: Floats, deviation: float) -> Floats:

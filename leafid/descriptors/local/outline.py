@@ -64,12 +64,12 @@ def extract_outline_sift(
     if grid.max_patches:
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
-    chosen = np.concatenate(
+    indices = np.concatenate(
         [np.linspace(0, len(outline), count, endpoint=False) for count in counts]
     ).astype(np.intp)
-    points = outline[chosen] + np.float32(0.5)
+    points = outline[indices] + np.float32(0.5)
     lengths = np.array([*map(len, contours)])
-    directions = _find_directions(outline, lengths, chosen, _REACH * sides[owners])
+    directions = _find_directions(outline, lengths, indices, _REACH * sides[owners])
     # Columns run up the picture; rows towards the inside, which is on the left of the
     # outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)

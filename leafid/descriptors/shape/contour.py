@@ -104,7 +104,7 @@ def compute_contour_length(contour: Points) -> float:
 def compute_contour_area(contour: Points) -> float:
     """Measure the signed area inside a closed contour.
 
-    It is positive where the contour runs counter-clockwise as seen on the picture.
+    The area is positive where the contour runs counter-clockwise on the picture.
     """
     return cv2.contourArea(contour.astype(np.float32), oriented=True)
 
@@ -191,7 +191,7 @@ def trace_contours(grey: Plane) -> list[Points]:
 def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level.
 
-    It is one Newton step; the result is counter-clockwise.
+    They move by one Newton step; the result is counter-clockwise.
     """
     width = grey.shape[1]
     indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
@@ -209,7 +209,8 @@ def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():
-        # The corners of their box stand for few pixels, and for what meets in a point.
+        # The corners of their box stand for few pixels, and for pixels that meet in a
+        # point.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
         corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
         contour = low + corners * (high - low)

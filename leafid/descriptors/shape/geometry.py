@@ -16,7 +16,7 @@ from leafid.descriptors.shape.contour import (
 WIDTHS = 16
 #: Rings of the radial profile, of equal width from the centroid to `RING_LIMIT`.
 RINGS = 12
-#: Outer radius of the radial profile, in √area; the last ring counts what lies beyond.
+#: Outer radius of the radial profile, in √area; the last ring counts all beyond.
 RING_LIMIT = 1.8
 # Rows and columns of the upright picture: four rows a width, so that it averages lines.
 _ROWS = 4 * WIDTHS

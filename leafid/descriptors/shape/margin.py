@@ -130,16 +130,16 @@ def measure_lobes(shape: Shape) -> Singles:
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
-    listed = np.zeros((2, LOBES))
-    listed[:, : len(order)] = np.sqrt([depths[order], mouths[order]])
+    deepest = np.zeros((2, LOBES))
+    deepest[:, : len(order)] = np.sqrt([depths[order], mouths[order]])
     numbers = [np.log1p(np.count_nonzero(depths > depth)) for depth in _SINUS_DEPTHS]
-    return np.concatenate([listed.ravel(), numbers, [on_hull]]).astype(np.float32)
+    return np.concatenate([deepest.ravel(), numbers, [on_hull]]).astype(np.float32)
 
 
 def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
     """Summarise the signal of every smoothing.
 
-    All of `_KINDS` of the first one come first.
+    The values come smoothing by smoothing, in the order of `_KINDS`.
     """
     gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
     gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
