@@ -85,14 +85,20 @@ def run(options: Options, environment: Environment) -> None:
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(paths)}")
     if options.similar:
-        check_output(options.similar, filter(None, [*paths, options.metadata]))
+        check_output(options.similar, [*paths, options.metadata])
     collection = read_collection(paths, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
 
     def make_failure(file: Path, problem: str) -> FileCheck:
         return FileCheck(file, error=f"{file}: {problem}")
 
-    results = ordered_map(check_file, files, options.jobs, make_failure, N_FEW_READ)
+    results = ordered_map(
+        check_file,
+        files,
+        jobs=options.jobs,
+        make_failure=make_failure,
+        n_few=N_FEW_READ,
+    )
     checks = list(environment.progress(results, len(files), "reading"))
     summary = summarise(collection, checks)
     if options.format == "json":

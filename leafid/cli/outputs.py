@@ -127,7 +127,7 @@ def open_text(
 
 def check_output(
     output: StrPath,
-    inputs: Iterable[StrPath],
+    inputs: Iterable[StrPath | None],
     flag: str = "--output",
     file: str = "",
 ) -> None:
@@ -151,7 +151,9 @@ def check_output(
             f"{target.suffix}"
         )
     is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
-    for path in map(Path, inputs) if target.is_file() else ():
+    if not target.is_file():
+        inputs = ()
+    for path in [Path(path) for path in inputs if path]:
         is_inside = (
             is_metadata
             and path.is_dir()

@@ -150,7 +150,14 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
 def _import_family(name: str) -> Family:
     measure, value_names = import_measure(name)
     version = hash_module(name)
-    return Family(name, "not leafid's", measure, value_names, "pixels", version)
+    return Family(
+        name=name,
+        summary="not leafid's",
+        measure=measure,
+        value_names=value_names,
+        reads="pixels",
+        version=version,
+    )
 
 
 _FAMILIES = (
@@ -196,14 +203,14 @@ _FAMILIES = (
         "texture of the inside (LBP-HF)",
         texture.measure_interior,
         texture.INTERIOR_NAMES,
-        "pixels",
+        reads="pixels",
     ),
     Family(
         "outline",
         "texture of the edge's silhouette (LBP-HF)",
         texture.measure_outline,
         texture.OUTLINE_NAMES,
-        "pixels",
+        reads="pixels",
     ),
 )
 #: Every family, by name.

@@ -171,7 +171,11 @@ def jitter_picture(
     )
     reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     small = relight(
-        reduced, np.round(values).astype(np.uint8), _LIGHT_SLOPE, random, np.float64
+        reduced,
+        np.round(values).astype(np.uint8),
+        max_slope=_LIGHT_SLOPE,
+        random=random,
+        precision=np.float64,
     )
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
@@ -182,7 +186,7 @@ def jitter_picture(
             [0, 0, 1],
         ]
     )
-    return _tilt(small, enlarge, rows, cols, random, fill=fill)
+    return _tilt(small, enlarge, rows=rows, cols=cols, random=random, fill=fill)
 
 
 def _degrade_picture(
@@ -209,7 +213,7 @@ def _degrade_picture(
         grey + random.uniform(*_COLOURFULNESS) * (small - grey)
     )
     changed = make_image(small + share * (recoloured - small))
-    tilted = _tilt(changed, np.eye(3), rows, cols, random, fill=fill)
+    tilted = _tilt(changed, np.eye(3), rows=rows, cols=cols, random=random, fill=fill)
     if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
     levels = (np.arange(256) / 255) ** np.exp(

@@ -78,8 +78,12 @@ def composite_photo(
     length = random.uniform(*_LENGTH[kind]) * shorter
     shadow = 0.02 * shorter
     for _ in range(random.integers(*_N_FURTHER[kind])):
-        _paste_leaf(photo, pyramid, random, "further", length, shadow)
-    _paste_leaf(photo, pyramid, random, "top", length, shadow)
+        _paste_leaf(
+            photo, pyramid, random=random, place="further", length=length, shadow=shadow
+        )
+    _paste_leaf(
+        photo, pyramid, random=random, place="top", length=length, shadow=shadow
+    )
     if random.random() < 0.5:
         photo = cv2.GaussianBlur(
             photo, (0, 0), shorter * random.uniform(0.0007, 0.0017)
@@ -113,7 +117,14 @@ def _paint_background(
     light = (0.6 + 0.8 * clouds.mean(axis=2, keepdims=True)) * (0.9 + 0.2 * clouds)
     background = make_image(colour * random.uniform(0.15, 1.1) * light)
     for _ in range(random.integers(*_N_BACKGROUND)):
-        _paste_leaf(background, pyramid[-1:], random, "background", shorter, shadow=0)
+        _paste_leaf(
+            background,
+            pyramid[-1:],
+            random=random,
+            place="background",
+            length=shorter,
+            shadow=0,
+        )
     background = cv2.GaussianBlur(
         background, (0, 0), shorter * random.uniform(0.013, 0.033)
     )
@@ -132,7 +143,9 @@ def _paste_leaf(
 
     The shadow has an offset of at most `shadow` pixels.
     """
-    lit, matrix = _vary_leaf(pyramid, random, place, length, photo.shape[1::-1])
+    lit, matrix = _vary_leaf(
+        pyramid, random, place=place, length=length, photo_size=photo.shape[1::-1]
+    )
     rows, cols = lit.shape[:2]
     offset = random.uniform(-shadow, shadow, 2).round().astype(int)
     corners = cv2.perspectiveTransform(
@@ -203,7 +216,9 @@ def _vary_leaf(
         255 * brightness
     )
     levels = make_image(np.dstack([values] * 3 + [np.arange(256)])).reshape(256, 1, 4)
-    return relight(leaf, levels, _LIGHT_SLOPE, random, np.float32), matrix
+    return relight(
+        leaf, levels, max_slope=_LIGHT_SLOPE, random=random, precision=np.float32
+    ), matrix
 
 
 def _expose(photo: Image, random: Generator) -> Image:

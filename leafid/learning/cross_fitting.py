@@ -93,15 +93,22 @@ def cross_fit(
     fit = _fit(rows, weights, labels, settings)
     classifier = fit.classifier
     held_out_scores = folds.map(
-        lambda parts: _score_held_out(rows, labels, parts, scored, settings)
+        lambda parts: _score_held_out(
+            rows, labels, folds=parts, scored=scored, settings=settings
+        )
     )
-    if not keep_statistics or isinstance(classifier, bytes):
-        return FittedExpert(fit.transform, classifier, held_out_scores)
+    statistics = None
     targets = (-1.0, 1.0)
-    if isinstance(fit, EstimatorFit):
-        targets = _find_targets(fit, labels)
+    if keep_statistics and not isinstance(classifier, bytes):
+        statistics = fit.summarise()
+        if isinstance(fit, EstimatorFit):
+            targets = _find_targets(fit, labels)
     return FittedExpert(
-        fit.transform, classifier, held_out_scores, fit.summarise(), targets
+        transform=fit.transform,
+        classifier=classifier,
+        held_out_scores=held_out_scores,
+        statistics=statistics,
+        targets=targets,
     )
 
 

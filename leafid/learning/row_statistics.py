@@ -50,7 +50,11 @@ class RowStatistics:
             self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
         )
         updated = make_statistics(
-            components, remainder, mean, float(total), self.transform
+            components,
+            remainder,
+            mean=mean,
+            weight=float(total),
+            transform=self.transform,
         )
         return replace(updated, base_weight=self.base_weight)
 
@@ -69,7 +73,13 @@ def make_statistics(
     components, remainder, mean = (
         a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean)
     )
-    return RowStatistics(components, remainder, mean, weight, transform)
+    return RowStatistics(
+        components=components,
+        remainder=remainder,
+        mean=mean,
+        weight=weight,
+        transform=transform,
+    )
 
 
 def update_ridge(

@@ -184,7 +184,11 @@ class TrainingRows:
             corner, np.eye(kept), trans="T", lower=True
         )
         return TrainingRows(
-            values, self.domains, "none", np.zeros(kept, np.float32), None
+            vectors=values,
+            domains=self.domains,
+            map="none",
+            mean=np.zeros(kept, np.float32),
+            scale=None,
         ), combinations
 
     def rotate_back(
@@ -234,5 +238,10 @@ def make_rows(
     if domains is None:
         domains = np.zeros(len(vectors), np.int64)
     return TrainingRows(
-        vectors, domains, map, (first + mean).astype(np.float32), scale, folder
+        vectors=vectors,
+        domains=domains,
+        map=map,
+        mean=(first + mean).astype(np.float32),
+        scale=scale,
+        folder=folder,
     )

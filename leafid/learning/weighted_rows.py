@@ -88,7 +88,9 @@ class WeightedRows:
         )
         components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
         remainder = squares - total * mean**2 - (components**2).sum(axis=1)
-        return make_statistics(components, remainder, mean, total, self.transform)
+        return make_statistics(
+            components, remainder, mean=mean, weight=total, transform=self.transform
+        )
 
     def compute_gram(self) -> np.ndarray:
         """Compute weighted products of centred columns, (n_columns, n_columns)."""

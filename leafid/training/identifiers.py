@@ -82,7 +82,9 @@ def train_identifiers(
             scores = select_scores(plan, type_, experts)
             identifier, answers = fuse_experts(plan, type_, experts, scores)
             if answers.is_known.any():
-                rejection = train_rejection(identifier, plan, scores, pictures, loader)
+                rejection = train_rejection(
+                    identifier, plan, scores=scores, pictures=pictures, loader=loader
+                )
                 identifier = replace(identifier, rejection=rejection)
             trained[type_] = identifier, answers
     return trained

@@ -82,7 +82,9 @@ def train(
         recipe = recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
-        trained |= train_identifiers(training_set, types, pictures, step, seed)
+        trained |= train_identifiers(
+            training_set, types, pictures=pictures, loader=step, seed=seed
+        )
         if len(trained[types[0]][0].species) == 1:
             _log.warning(
                 "all pictures are of one species; it will be the answer to every %s",

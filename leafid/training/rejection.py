@@ -109,7 +109,11 @@ def gather_non_leaves(
     number = _N_PHOTOS
     if identifier.type.lies_on_sheet:
         number = _N_SHEETS
-    return list(load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS))
+    return list(
+        load_non_leaves(
+            identifier, pictures, loader=loader, number=number, kinds=TRAINING_KINDS
+        )
+    )
 
 
 def load_non_leaves(

@@ -152,7 +152,9 @@ def build_training_set(
     is_augmented = [masks[a.kind] if a else everywhere for a in augmentations]
     numbers, indices = np.nonzero(is_augmented)
     made_of = [augmentations[number] for number in numbers.tolist()]
-    vectors, confidence = _extract(pictures, extractor, loader, made_of, indices)
+    vectors, confidence = _extract(
+        pictures, extractor, loader=loader, augmentations=made_of, indices=indices
+    )
     is_read = np.isfinite(confidence[: len(pictures)])
     rows: slice | np.ndarray = slice(None)
     if not is_read.all():

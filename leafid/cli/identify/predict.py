@@ -112,7 +112,7 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         check_output(
             options.output,
-            filter(None, [model_file, *options.pictures, options.metadata]),
+            [model_file, *options.pictures, options.metadata],
         )
     model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
@@ -166,7 +166,13 @@ def _choose_pictures(
     """Choose the test part or all pictures, or make a picture of each leaf of them."""
     pictures = collection.part("test").pictures or collection.pictures
     if options.each_leaf:
-        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
+        split = map_pictures(
+            _split_leaves,
+            pictures,
+            options=options,
+            environment=environment,
+            what="leaves",
+        )
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if options.group_by:
         groups = set(map(GROUPINGS[options.group_by], pictures))

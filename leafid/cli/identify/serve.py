@@ -87,7 +87,13 @@ def run(options: Options, environment: Environment) -> None:
         environment.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
         with suppress(KeyboardInterrupt):
-            run_server(listener, workers, model_file, options.host, options.language)
+            run_server(
+                listener,
+                workers,
+                model_file=model_file,
+                host=options.host,
+                language=options.language,
+            )
 
 
 def show_code(address: str, environment: Environment) -> None:

@@ -48,7 +48,7 @@ def run(options: Options, environment: Environment) -> int:
             f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}"
         )
     if output:
-        check_output(output, filter(None, [options.run, options.against]), "--to")
+        check_output(output, [options.run, options.against], "--to")
     known = read_known_names(options.against, **reading) if options.against else None
     try:
         checked = read_run(options.run, known)

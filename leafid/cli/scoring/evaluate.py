@@ -115,7 +115,11 @@ def run(options: Options, environment: Environment) -> None:
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(make_metric_table("Sets", SET_METRICS, truth, judged, scoring))
+        tables.append(
+            make_metric_table(
+                "Sets", SET_METRICS, truth=truth, runs=judged, options=scoring
+            )
+        )
     if options.average:
         validation = [*map(read_run, options.validation)]
         tables.append(
@@ -129,7 +133,13 @@ def run(options: Options, environment: Environment) -> None:
             "last table"
         )
         tables.append(
-            make_metric_table("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
+            make_metric_table(
+                "Open world",
+                OPEN_WORLD_METRICS,
+                truth=truth,
+                runs=judged,
+                options=scoring,
+            )
         )
     print_tables(tables, options, environment, options.digits)
     if options.output:

@@ -185,7 +185,11 @@ def _read_pictures(
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
     kind: Kind = "parts" if options.parts else "folds"
     protocol = SplitProtocol(
-        "", kind, options.by, options.folds, tuple(options.shots or ())
+        name="",
+        kind=kind,
+        by=options.by,
+        folds=options.folds,
+        shots=tuple(options.shots or ()),
     )
     seeds = range(options.seed, options.seed + (options.repeats or 3))
     return list(protocol.make_splits(pictures, seeds))

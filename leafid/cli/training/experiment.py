@@ -69,7 +69,11 @@ def run(options: Options, environment: Environment) -> int:
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, environment)
         tables = tabulate_experiment(
-            experiment, collections, loader, scoring, environment.note
+            experiment,
+            collections,
+            loader=loader,
+            options=scoring,
+            note=environment.note,
         )
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):

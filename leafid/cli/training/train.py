@@ -63,7 +63,7 @@ class Options(TrainingOptions, CacheOptions):
 def run(options: Options, environment: Environment) -> int:
     """Train; return 1 when any picture could not be read or is left out."""
     inputs = [options.collection, options.recipe, options.extend]
-    check_output(options.output, [path for path in inputs if path])
+    check_output(options.output, inputs)
     if options.extend and (options.recipe or options.only_type):
         raise UsageError(
             "--extend uses the recipes of the model; leave out --recipe and --only-type"

@@ -85,7 +85,9 @@ def extract_edge_sift(
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
     pictures = [level.picture for level in levels]
-    descriptors = describe_turned_patches(pictures, owners, points, directions, columns)
+    descriptors = describe_turned_patches(
+        pictures, owners, points=points, across=directions, along=columns
+    )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)
