@@ -14,7 +14,7 @@ Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their
 #: probabilities.
 Selector = Callable[[Answer], Ranking]
-_CSV_COLUMNS = [
+_CSV_COLUMNS = (
     "picture",
     "type",
     "type_probability",
@@ -31,7 +31,7 @@ _CSV_COLUMNS = [
     "probability",
     "reasons",
     "problem",
-]
+)
 #: The text before, between and after the entries of all answers, by the format.
 FORMATS = {
     "text": ("", "\n", ""),
