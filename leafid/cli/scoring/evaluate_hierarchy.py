@@ -11,7 +11,7 @@ To see whether backing off pays, score the run with it and the run without it to
 
 examples:
   leafid evaluate-hierarchy imageclef2011 species.txt backed-off.txt
-  leafid evaluate-hierarchy --taxonomy imageclef2011/Train truth.csv run.txt
+  leafid evaluate-hierarchy --taxonomy leaves/train leaves/test run.txt
 """
 
 from leafid.cli.arguments import TableOptions, option, positional
