@@ -25,20 +25,23 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.segmentation.segment import segment
 from leafid.training.model import train
-from tests.drawing.collection import SAMPLE, copy_sample
+from tests.drawing.collection import SAMPLE, TYPES, copy_sample
 
 # benchmarks/ and fuzz/ stand beside the package, and are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
-# A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
+# A deadline would fail tests for how busy the machine is; the same examples every time
+# make a failure one to trust.
 settings.register_profile("leafid", deadline=None, derandomize=True)
 settings.load_profile("leafid")
 # The model of drawn leaves holds a classifier that isn't linear.
 os.environ["LEAFID_ALLOW"] = "sklearn"
 
 RECIPES = Path(__file__).parent / "recipes"
-#: Seconds until a command shows progress: what it prints must not depend on how busy the machine is.
+#: Seconds until a command shows progress: what it prints must not depend on how busy
+#: the machine is.
 NO_PROGRESS = 1e6
-#: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
+#: The files that take longest, begun first: one that begins last leaves all cores but
+#: its own without work.
 _LONGEST = [
     "test_readme.py",
     "test_accuracy.py",
@@ -106,7 +109,10 @@ def shared_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def default_cache(shared_folder):
-    """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
+    """Leave the user's feature cache alone.
+
+    Its vectors may be of another version of OpenCV, or another processor.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEAFID_CACHE", str(shared_folder / "default-cache"))
         # The help is as wide as the terminal.
@@ -116,7 +122,7 @@ def default_cache(shared_folder):
 
 @contextmanager
 def only_one_process(file: Path) -> Iterator[None]:
-    """Let other processes wait until the ``with`` block is left, or its process has ended."""
+    """Let other processes wait until the ``with`` block or its process has ended."""
     with closing(
         sqlite3.connect(file, timeout=600, isolation_level=None)
     ) as connection:
@@ -132,43 +138,50 @@ def run_command(*words: object) -> Outcome:
 
 @pytest.fixture
 def cli(monkeypatch):
-    """Run a command in-process: ``cli("info", path)``; without ``--jobs``, it starts no worker processes."""
+    """Run a command in-process: ``cli("info", path)``.
+
+    Without ``--jobs``, it starts no worker processes.
+    """
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     return run_command
 
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder with the real collections (``imageclef2011/``, ``uci-leaf/``, ``golden/``)."""
+    """The folder of real data: ``imageclef2011/``, ``uci-leaf/``, ``golden/``."""
     folder = os.environ.get("LEAFID_REAL_DATA")
     if not folder:
         pytest.skip(
-            "LEAFID_REAL_DATA is not set: the real collections are not in the repository"
+            "LEAFID_REAL_DATA is not set: the real collections are not in the "
+            "repository"
         )
     return Path(folder)
 
 
 @pytest.fixture(scope="session")
 def small_recipe() -> Path:
-    """A folder with a recipe for each acquisition type that trains in a second: every kind of expert, tiny."""
+    """A folder with a recipe for each type, tiny, with every kind of expert."""
     return RECIPES / "small"
 
 
 @pytest.fixture(scope="session")
 def ridge_recipe() -> Path:
-    """A folder with recipes of ridge regressions alone, whose models can learn further species."""
+    """A folder with recipes of ridge regressions, which learn further species."""
     return RECIPES / "ridge"
 
 
 @pytest.fixture(scope="session")
 def light_recipe() -> Path:
-    """A recipe of measures and ridge regression: what a process needs to read its model is there in a moment."""
+    """A recipe of measures and ridge regression, whose model is quickly read."""
     return RECIPES / "light.toml"
 
 
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory) -> Path:
-    """A drawn collection: 3 species of 4 plants, one of them for test, one picture of each plant and type."""
+    """A drawn collection: 3 species of 4 plants, with a picture of each type.
+
+    One plant of each species is for test.
+    """
     folder = tmp_path_factory.mktemp("drawn") / "collection"
     copy_sample(folder)
     return folder
@@ -204,7 +217,10 @@ def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
 
 @pytest.fixture(scope="session")
 def light_model(shared_folder, drawn, light_recipe, drawn_cache, drawn_model) -> Path:
-    """A model of `drawn` with `light_recipe`; it finds most features where `drawn_model` left them."""
+    """A model of `drawn` with `light_recipe`.
+
+    It finds most features where `drawn_model` left them.
+    """
     return train_once(
         shared_folder / "light.leafid",
         drawn,
@@ -229,7 +245,7 @@ def draw() -> Callable[..., Path]:
 
 @pytest.fixture
 def add(draw) -> Callable[..., Path]:
-    """Write ``folder/N.xml`` of ImageCLEF 2011 and, by default, the picture ``folder/N.jpg``.
+    """Write ``folder/N.xml`` of ImageCLEF 2011 and, by default, ``folder/N.jpg``.
 
     Elements may have other texts than those of `_XML_FIELDS`; one of None is left out.
     """
@@ -296,7 +312,7 @@ def queries(drawn):
 
 @pytest.fixture(scope="session")
 def recipes(small_recipe):
-    return {type_: load_recipe(str(small_recipe), type_) for type_ in AcquisitionType}
+    return {type_: load_recipe(str(small_recipe), type_) for type_ in TYPES}
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Floors of top-1: they fail when a shipped recipe or the bundled model becomes clearly worse.
+"""Floors of top-1: they fail when a recipe or the bundled model becomes worse.
 
-Each floor is about two pictures below what was measured, since other processors round differently. That of the recipe
-`fast` is in tests/test_readme.py, where a page trains a model with it.
+Each floor is about two pictures below what was measured, since other processors round
+differently. That of the recipe `fast` is in tests/test_readme.py, where a page trains a
+model with it.
 """
 
 from collections import Counter, defaultdict
@@ -21,16 +22,16 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import held_out_scores
 from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
-from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import Split
 from leafid.segmentation.segment import segment
 from leafid.studies.cross_validation import cross_validate
-from tests.drawing.collection import SAMPLE
+from tests.drawing.collection import SAMPLE, TYPES
 
 pytestmark = pytest.mark.slow
 
-#: So many plants of each second species of the sample are for training, and two for test.
+#: So many plants of each second species of the sample are for training, and two for
+#: test.
 N_TRAINING_PLANTS = 2
 RECIPE_FLOORS = {
     "default": {"scan": 0.83, "scan-like": 0.83, "photo": 0.75},
@@ -53,7 +54,7 @@ def loader(default_cache):
 
 
 def split_some_species(sample):
-    """Split some species of the sample: some of their training plants, and all their test plants."""
+    """Split some species of the sample: some training plants, and all test plants."""
     species = sorted({picture.species for picture in sample})[::2]
     plants = {name: set() for name in species}
     for picture in sample:
@@ -74,7 +75,7 @@ def split_some_species(sample):
 
 
 def compute_top1(model, pictures, loader):
-    """Compute the share of pictures whose first answer is correct, by acquisition type."""
+    """Compute the share of correct first answers, by acquisition type."""
     correct, total = Counter(), Counter()
     hidden = [replace(picture, taxon=None, plant=None) for picture in pictures]
     with threadpool_limits(1):
@@ -93,10 +94,11 @@ def assert_not_below(top1, floors):
 
 @pytest.mark.parametrize("recipe", RECIPE_FLOORS)
 def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
-    # Without composited photos, which take longest: the model of docs/quickstart.md learns from some.
+    # Without composited photos, which take longest: the model of docs/quickstart.md
+    # learns from some.
     recipes = {
         type_: structs.replace(load_recipe(recipe, type_), composited=0)
-        for type_ in AcquisitionType
+        for type_ in TYPES
     }
     split = split_some_species(sample)
     with threadpool_limits(1):

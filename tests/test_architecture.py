@@ -62,7 +62,7 @@ def trees():
 
 @pytest.fixture(scope="module")
 def library(trees):
-    """Those of the files that don't print: all but the commands, with what they share."""
+    """List the files that don't print: all but the commands, with what they share."""
     return {
         path: tree
         for path, tree in trees.items()
@@ -75,7 +75,7 @@ def room_of(path: Path) -> str:
 
 
 def find_imports(tree: ast.Module) -> set[str]:
-    """Find the modules that a file imports, wherever in the file, with the names from them."""
+    """Find the modules that a file imports anywhere, with the names from them."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The examples run as their page says, on a part of the sample, and print what they promise."""
+"""The examples run as their page says, on a part of the sample."""
 
 import ast
 import io
@@ -18,12 +18,17 @@ from tests.drawing.collection import copy_sample
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What each prints, among other lines.
 OUTPUT = {
-    "name_leaves.py": "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service Tree), ",
+    "name_leaves.py": (
+        "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service "
+        "Tree), "
+    ),
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: ",
     "score_and_compare.py": "metric    run A  run B ",
     "table_for_a_paper.sh": "\\toprule\nrun & pictures & S & top-1 & top-5 ",
-    "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",
+    "study_metric.py": (
+        "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n"
+    ),
     "few_pictures.sh": "scan  3 pictures (c) ",
 }
 
@@ -53,7 +58,10 @@ def test_every_leaf_names_its_author_and_source():
 
 
 def run_cell(source, names):
-    """Run a cell as a notebook does: the outputs are what it prints, and the value of its last expression."""
+    """Run a cell as a notebook does.
+
+    The outputs are what it prints, and the value of its last expression.
+    """
     *statements, last = ast.parse(source).body
     printed, outputs = io.StringIO(), []
     with redirect_stdout(printed):
@@ -83,7 +91,7 @@ def run_cell(source, names):
 
 
 def without_numbers(outputs):
-    """Keep the words of outputs: numbers, pictures and outlines may differ by a rounding."""
+    """Keep the words of outputs: numbers and pictures may differ by a rounding."""
     return re.sub(r"base64,[\w+/=]+|[\d.,-]+|\s", "", json.dumps(outputs))
 
 

@@ -160,7 +160,8 @@ def test_symbolic_link_is_followed(tmp_path, there):
     check_writable(link)
     with open_output(link) as stream:
         stream.write("new")
-        # The temporary file is beside the target, not the link: a file can't be renamed to another file system.
+        # The temporary file is beside the target, not the link: a file can't be renamed
+        # to another file system.
         assert [
             file.name for file in tmp_path.iterdir() if file.name.endswith(".part")
         ] == []

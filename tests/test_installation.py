@@ -1,4 +1,4 @@
-"""A dependency that can't be imported: one line says what to install, wherever it is first needed."""
+"""A dependency that can't be imported: one line says what to install."""
 
 import importlib
 import os
@@ -21,7 +21,7 @@ HEADLESS = (
 
 @pytest.fixture
 def run_without(tmp_path):
-    """Run Python with a package that lacks a shared library in place of an installed one."""
+    """Run Python with a package that lacks a shared library."""
 
     def run(package, library, *words):
         (tmp_path / package).mkdir()
@@ -68,7 +68,10 @@ def test_another_package_without_its_libraries(run_without):
         "simplejpeg", "libturbojpeg.so.0", "-m", "leafid", "info", "data/sample"
     )
     advice = "install it again, or the shared library that it lacks"
-    expected = f"leafid: error: simplejpeg can't be imported: libturbojpeg.so.0: {LIBRARY}; {advice}\n"
+    expected = (
+        f"leafid: error: simplejpeg can't be imported: libturbojpeg.so.0: {LIBRARY}; "
+        f"{advice}\n"
+    )
     assert (done.returncode, done.stderr) == (1, expected)
 
 

@@ -1,4 +1,4 @@
-"""What setup.cfg ships: every package, and every file that the program reads from beside its modules."""
+"""The files that setup.cfg ships: every package, and all that the program reads."""
 
 import configparser
 import os
@@ -62,7 +62,7 @@ def test_every_data_file_is_shipped(setup_cfg):
     reason="building a wheel without a network needs setuptools 71 (the extra 'test')",
 )
 def test_the_wheel_of_the_image_names_a_picture(tmp_path):
-    """The Dockerfile copies all that a wheel needs, the model too, and makes it require OpenCV without windows."""
+    """The Dockerfile copies all that a wheel needs, and needs no windows of OpenCV."""
     source, site = tmp_path / "source", tmp_path / "site"
     source.mkdir()
     dockerfile = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
@@ -94,7 +94,10 @@ def test_the_wheel_of_the_image_names_a_picture(tmp_path):
         r"^opencv[\w-]*", "\n".join(installed.requires), re.MULTILINE
     ) == ["opencv-python-headless"]
     # It comes before the checkout that is installed.
-    code = "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); main.run()"
+    code = (
+        "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); "
+        "main.run()"
+    )
     words = [
         sys.executable,
         "-c",

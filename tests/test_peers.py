@@ -17,7 +17,7 @@ N_SPECIES = 3
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory):
-    """A folder with 3 of the 12 species of the sample without the photos, and its folds."""
+    """A folder with 3 species of the sample without the photos, and its folds."""
     folder = tmp_path_factory.mktemp("peers")
     copy_sample(folder / "sample", N_SPECIES, n_plants=6, types="Scan|pseudoscan")
     pictures = leafid.read_collection(folder / "sample").part("train").pictures

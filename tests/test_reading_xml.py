@@ -11,7 +11,10 @@ def write(path, text, encoding="utf-8"):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "utf-16"])
 def test_declared_encodings(tmp_path, encoding):
-    text = f'<?xml version="1.0" encoding="{encoding}"?><Image><Locality>Hérault</Locality></Image>'
+    text = (
+        '<?xml version="1.0" '
+        f'encoding="{encoding}"?><Image><Locality>Hérault</Locality></Image>'
+    )
     assert (
         read_xml(write(tmp_path / "1.xml", text, encoding)).findtext("Locality")
         == "Hérault"
@@ -32,7 +35,8 @@ BOMB = (
     [
         (BOMB, 2, "DOCTYPE"),
         (
-            '<?xml version="1.0"?>\n\n<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<a>&x;</a>',
+            '<?xml version="1.0"?>\n\n<!DOCTYPE a [<!ENTITY x SYSTEM '
+            '"file:///etc/passwd">]>\n<a>&x;</a>',
             3,
             "DOCTYPE",
         ),
@@ -51,11 +55,16 @@ def test_errors_name_file_and_line(tmp_path, content, line, says):
 
 
 def test_latin_1_declared_as_utf_8(tmp_path):
-    text = '<?xml version="1.0" encoding="UTF-8"?>\n<Image>\n<Locality>Hérault</Locality></Image>'
+    text = (
+        '<?xml version="1.0" '
+        'encoding="UTF-8"?>\n<Image>\n<Locality>Hérault</Locality></Image>'
+    )
     file = write(tmp_path / "1.xml", text, "iso-8859-1")
     with pytest.raises(
         LeafidError,
-        match=":3: expected well-formed XML in UTF-8, or in the encoding that it declares",
+        match=(
+            ":3: expected well-formed XML in UTF-8, or in the encoding that it declares"
+        ),
     ):
         read_xml(file)
 

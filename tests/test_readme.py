@@ -1,15 +1,18 @@
 """README.md and the docs show what the program prints.
 
-Each ``console`` block of `PAGES` is run in a folder with `data/`, which all blocks share, in the order of the pages.
-A comment above a block says how its output is compared:
+Each ``console`` block of `PAGES` is run in a folder with `data/`, which all blocks
+share, in the order of the pages. A comment above a block says how its output is
+compared:
 
     (none)                      exactly
     <!-- test: numbers -->      numbers may differ
-    <!-- test: answers -->      numbers, and the species behind the first, may differ: processors round differently
+    <!-- test: answers -->      numbers, and the species behind the first, may differ:
+                                processors round differently
     <!-- test: own model -->    as answers; needs the bundled model
     <!-- test: not run: … -->   not at all, with the reason
 
-With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by the output of this run.
+With LEAFID_UPDATE_README=1 in the environment, the output in the page is replaced by
+the output of this run.
 """
 
 import importlib
@@ -54,7 +57,8 @@ PAGES = [
     ),
     "docs/commands.md",
 ]
-#: The commands of docs/quickstart.md that train a model with the recipe `fast`, and score it on the test part.
+#: The commands of docs/quickstart.md that train a model with the recipe `fast`, and
+#: score it on the test part.
 QUICKSTART = [
     "leafid train data/sample --recipe fast --output sample.leafid",
     "leafid predict data/sample --model sample.leafid --output run.txt",
@@ -69,11 +73,16 @@ _FILE = re.compile(
 )
 _NUMBER = re.compile(r"\.?\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
-# In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
-# first, how sure the answer is, what its details are, and what tells the first species from the second.
+# In answers: a species behind the first, the one that is most like an unknown leaf,
+# what an expert ranks behind its first, how sure the answer is, what its details are,
+# and what tells the first species from the second.
 _UNCERTAIN = re.compile(
-    r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*|(?<=the most similar is ).*|(?<= #%)(?:, [^,%\n]+ #%)+$"
-    r"|(?<=^  )(?:Sure:|Probably|Perhaps)|(?<= #%), or [^.\n]*|(?<=; if both are true, )[^.]*"
+    r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*"
+    r"|(?<=the most similar is ).*"
+    r"|(?<= #%)(?:, [^,%\n]+ #%)+$"
+    r"|(?<=^  )(?:Sure:|Probably|Perhaps)"
+    r"|(?<= #%), or [^.\n]*"
+    r"|(?<=; if both are true, )[^.]*"
     r"|^  (?P<head>trait +this leaf +\w+(?: \w+)*)(?P<rows>  .*\n(?:  .*\n)*)",
     re.MULTILINE,
 )
@@ -118,8 +127,8 @@ BLOCKS = find_blocks()
 def comparable(text: str, how: str) -> list[str]:
     lines = text.splitlines()
     if how == "numbers":
-        # Columns move with the width of a number, and a ruler under them with the columns; the raised letters of runs
-        # that a score is better than come and go.
+        # Columns move with the width of a number, and a ruler under them with the
+        # columns; the raised letters of runs that a score is better than come and go.
         unmarked = [
             re.sub(f"(?<=[]0-9])[{''.join(map(chr, RAISED.values()))}]+", "", line)
             for line in lines
@@ -136,7 +145,7 @@ def comparable(text: str, how: str) -> list[str]:
 
 
 def _keep_certain(text: str) -> str:
-    """Leave out of answers what may differ when the model that gave them was trained on another processor."""
+    """Leave out of answers what differs where another processor trained the model."""
 
     def shorten(match: re.Match[str]) -> str:
         if match["head"]:
@@ -151,7 +160,10 @@ def _keep_certain(text: str) -> str:
 
 
 def run(command: str) -> str:
-    """Run `leafid …` or `python …` in this process; show stdout and stderr as a terminal does, one after the other."""
+    """Run `leafid …` or `python …` in this process.
+
+    Show stdout and stderr as a terminal does, one after the other.
+    """
     program, *words = shlex.split(command)
     shown = io.StringIO()
     if program == "python":
@@ -169,7 +181,8 @@ def check(block: Block, shared: dict[str, str]) -> None:
     for command, expected in block.calls():
         if not command.startswith(("leafid ", "python ")):
             pytest.fail(
-                f"{block.page}:{block.line}: only leafid and Python are run, found {command!r}"
+                f"{block.page}:{block.line}: only leafid and Python are run, found "
+                f"{command!r}"
             )
         output = run(command)
         shared[command] = output
@@ -230,7 +243,7 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch)
 
 @pytest.mark.slow
 def test_the_model_of_the_quickstart_is_accurate(place, shared, monkeypatch):
-    """Top-1 of the recipe `fast`: its floors are as those of tests/test_accuracy.py are."""
+    """Top-1 of the recipe `fast`: its floors are as in tests/test_accuracy.py."""
     monkeypatch.chdir(place)
     for command in QUICKSTART:
         if command not in shared:  # only this test is run
@@ -275,7 +288,7 @@ def test_linked_files_exist():
 
 
 def find_code_names(page):
-    """The dotted names of leafid's code in a page: in backticks, and in the imports of its code blocks."""
+    """The dotted names of leafid's code in a page: in backticks, and in imports."""
     names = set(re.findall(r"`(leafid(?:\.\w+)+)[`(]", page))
     for module, imported in re.findall(
         r"^(?:>>> )?from (leafid[\w.]*) import ([\w, ]+)$", page, re.MULTILINE

@@ -1,4 +1,4 @@
-"""Malformed data, of every kind that TOML and JSON allow, end in one line that names the key, and never in a crash."""
+"""Malformed data of every kind in TOML and JSON end in a line that names the key."""
 
 from contextlib import suppress
 from enum import StrEnum
@@ -81,7 +81,8 @@ def test_data_become_objects_with_defaults() -> None:
         ),
         (
             {"others": [LEAF | {"lobe": 3}]},
-            "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, colours or map",
+            "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, "
+            "colours or map",
         ),
         (
             {"bud": LEAF | {"feature_map": "chi2"}},

@@ -1,4 +1,4 @@
-"""The scripts for newcomers: they set up their environment once, report errors, and write what they say."""
+"""The scripts for newcomers set up an environment once, and report errors."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def clone(tmp_path):
 
 @pytest.fixture
 def stand_ins(tmp_path):
-    """A search path on which the machine is of a kind, and nobody may install anything."""
+    """A search path on which the machine is of a kind, without rights to install."""
 
     def make(machine):
         folder = tmp_path / "bin"
@@ -89,7 +89,10 @@ def test_an_interrupted_set_up_is_repeated(clone):
 
 
 def make_environment(clone, packages=""):
-    """Make `.venv` with the Python of these tests, as a person does; `packages` are a folder with more to import."""
+    """Make `.venv` with the Python of these tests, as a person does.
+
+    `packages` are a folder with more to import.
+    """
     subprocess.run(
         [sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True
     )
@@ -100,7 +103,7 @@ def make_environment(clone, packages=""):
 
 @pytest.fixture
 def installed(clone):
-    """An environment in which README.md's `pip install` left a copy of an older leafid."""
+    """An environment in which `pip install` left a copy of an older leafid."""
     site = make_environment(clone, sysconfig.get_path("purelib"))
     (site / "leafid").mkdir()
     (site / "leafid" / "__init__.py").write_text("__all__ = []\nprint('an old copy')\n")
@@ -119,7 +122,7 @@ def installed(clone):
 
 
 def test_the_demo_uses_an_environment_with_leafid_as_it_is(installed):
-    """It needs no network, and shows the code of the checkout, not the copy that was installed."""
+    """It needs no network, and shows the checkout's code, not the installed copy's."""
     done, steps = run(installed, "demo")
     assert done.returncode == 0, done.stderr
     assert (steps, done.stderr) == ([], "")
@@ -204,7 +207,7 @@ def test_all_checks_are_run_and_each_can_fail(clone, stand_ins, variables, faile
 
 @pytest.fixture
 def foreign(clone):
-    """An environment of a person, whose Python is the stand-in, in which nothing is installed."""
+    """A person's environment without packages, whose Python is the stand-in."""
     (clone / ".venv" / "bin").mkdir(parents=True)
     shutil.copy(clone.parent / "python", clone / ".venv" / "bin" / "python")
     (clone / ".venv" / "mine").write_text("")
@@ -249,7 +252,8 @@ def test_what_is_no_working_environment_is_reported_and_kept(clone, script, what
         line for line in done.stderr.splitlines() if "All tests take" not in line
     ]
     assert line.startswith(
-        f"{script}: error: expected a virtual environment at {environment}, of Python 3.11 or newer"
+        f"{script}: error: expected a virtual environment at {environment}, of Python "
+        "3.11 or newer"
     )
     assert "LEAFID_VENV=" in line
     assert sorted(environment.rglob("*")) == before
@@ -264,7 +268,10 @@ def test_reproduce_reports_what_it_needs(clone):
 
 
 def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
-    """With a stand-in for leafid; test_readme.py runs the real commands on the same sample."""
+    """A stand-in replaces leafid.
+
+    The file test_readme.py runs the real commands on the same sample.
+    """
     (clone / "data" / "sample").mkdir(parents=True)
     run(clone, "test")
     program = clone / ".venv" / "bin" / "leafid"

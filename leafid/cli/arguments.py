@@ -1,7 +1,8 @@
-"""The options of commands: classes whose attributes declare them, and the parser that fills an object of such a class.
+"""The options of commands, and the parser that fills an object with them.
 
-A command has a class `Options`. Its attributes, and those of the classes that it inherits from, are made by
-`positional`, `option` and `switch`, with the type that the parsed value has.
+A command has a class `Options`. Its attributes, and the attributes that it
+inherits from, are made by `positional`, `option` and `switch`, with the type that the
+parsed value has.
 """
 
 import argparse
@@ -36,12 +37,18 @@ class _Argument(NamedTuple):
 
 
 def positional(metavar: str, help: str, **keywords: Any) -> Any:
-    """Declare a positional argument; `keywords` are those of `argparse.ArgumentParser.add_argument`."""
+    """Declare a positional argument.
+
+    `keywords` go to `argparse.ArgumentParser.add_argument`.
+    """
     return _Argument(False, None, {"metavar": metavar, "help": help, **keywords})
 
 
 def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
-    """Declare an option, called as the attribute; only one of those with the same `group` may be given."""
+    """Declare an option, called as the attribute.
+
+    Options with the same `group` exclude one another.
+    """
     return _Argument(True, group, {"help": help, **keywords})
 
 
@@ -54,7 +61,7 @@ _COMPLETION = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Wraps paragraphs, but not examples, and names no optional arguments in the usage."""
+    """Wraps paragraphs but not examples, and leaves options out of the usage."""
 
     def _format_usage(self, usage: Any, actions: Any, *_: Any) -> str:
         shown = [
@@ -71,7 +78,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def suggest(word: str, words: Iterable[str]) -> str:
-    """Return the end of a message about an unknown word, with the word that is most like it."""
+    """Return the end of a message about an unknown word: the word most like it."""
     # Dashes, which all options have, make no two of them alike.
     by_letters = {known.strip("-"): known for known in words}
     alike = get_close_matches(word.strip("-"), by_letters, n=1)
@@ -79,7 +86,7 @@ def suggest(word: str, words: Iterable[str]) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line that names the help, and accepts no empty words."""
+    """Reports wrong usage as one line that names the help, and refuses empty words."""
 
     def __init__(self, options: type, **keywords: Any) -> None:
         super().__init__(
@@ -93,7 +100,7 @@ class Parser(argparse.ArgumentParser):
         groups: defaultdict[str | None, Any] = defaultdict(
             self.add_mutually_exclusive_group, {None: self}
         )
-        # The options of the command come first, then those that it shares.
+        # The options of the command come first, then the options that it shares.
         for name in dict.fromkeys(
             name for class_ in options.__mro__ for name in vars(class_)
         ):
@@ -111,7 +118,10 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse(self, words: Sequence[str]) -> Any:
-        """Make the options of a command line; a `UsageError` says what is wrong with it."""
+        """Make the options of a command line.
+
+        A `UsageError` names the first fault.
+        """
         for word in takewhile("--".__ne__, words):
             flag = word.partition("=")[0]
             is_known = not flag.startswith("-") or flag in {
@@ -121,7 +131,8 @@ class Parser(argparse.ArgumentParser):
             if not is_known and parse_finite_number(word) is None:
                 hint = suggest(flag, self._option_string_actions)
                 self.error(f"unknown option {flag}{hint} (a file: ./{word})")
-        # Options may stand between positional arguments; only parse_args knows what '--' means.
+        # Options may stand between positional arguments; only parse_args knows what
+        # '--' means.
         parse = self.parse_args if "--" in words else self.parse_intermixed_args
         options = self._options()
         for action in self._actions:
@@ -138,7 +149,10 @@ def number_type(
     is_valid: Callable[[float], bool],
     kind: type[int] | type[float] = float,
 ) -> Callable[[str], Any]:
-    """Make an argparse type of finite or whole numbers; `expected` says in messages what `is_valid` checks."""
+    """Make an argparse type of finite or whole numbers.
+
+    `expected` says in messages what `is_valid` checks.
+    """
 
     def parse(word: str) -> float:
         value = parse_finite_number(word)
@@ -172,7 +186,7 @@ _seed = number_type(
 
 
 def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
-    """Make an argparse type of values separated by commas, each parsed by a function."""
+    """Make an argparse type of values separated by commas, parsed one by one."""
     return lambda word: [parse(item) for item in word.split(",")]
 
 
@@ -180,14 +194,19 @@ positive_ints = list_type(positive_int)
 
 
 def nonempty_word(word: str) -> str:
-    """Refuse what is no path: URLs, and the empty word of an unset variable, which would mean the current folder."""
+    """Refuse a word that is no path.
+
+    URLs are refused, and the empty word of an unset variable, which would mean the
+    current folder.
+    """
     if not word:
         raise argparse.ArgumentTypeError(
             "expected a path or a word, found an empty word; is a variable unset?"
         )
     if word == "-" or word.lower().startswith(_URL_SCHEMES):
         raise argparse.ArgumentTypeError(
-            f"expected a path, found {word!r}; leafid reads neither standard input nor addresses: save it in a file"
+            f"expected a path, found {word!r}; leafid reads neither standard input nor "
+            "addresses: save it in a file"
         )
     return word
 
@@ -203,7 +222,8 @@ SEED = option(
     "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
 )
 LANGUAGE = option(
-    "language of answers and pages, and of the common names that come first (default: en)",
+    "language of answers and pages, and of the common names that come first (default: "
+    "en)",
     choices=tuple(LANGUAGES),
     default="en",
 )
@@ -221,12 +241,14 @@ class ReadingOptions:
         metavar="LAYOUT",
     )
     metadata: str | None = option(
-        "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
-        "longitude, split (default: metadata.csv, labels.csv, annotations.csv or train.csv in the folder)",
+        "CSV table of the pictures with the column file and any of label, plant, type, "
+        "author, date, latitude, longitude, split (default: metadata.csv, labels.csv, "
+        "annotations.csv or train.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(
-        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'",
+        "find the labels, a group or else the match, in the paths of pictures: "
+        "'([a-z]+)_'",
         metavar="REGEX",
     )
     plants_from: str | None = option(
@@ -235,7 +257,7 @@ class ReadingOptions:
     )
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return these options as keyword arguments of `leafid.pictures.read_collection`."""
+        """Return the keyword arguments of `leafid.pictures.read_collection`."""
         return {
             name: getattr(self, name)
             for name in ("layout", "metadata", "label_from", "plants_from")
@@ -243,15 +265,19 @@ class ReadingOptions:
 
 
 class PictureOptions(ReadingOptions):
-    """Options that say how pictures are read, and which acquisition type they are taken for."""
+    """Options that say how pictures are read, and which acquisition type they have."""
 
     assume_type: str | None = option(
-        "take every picture for one of this type (default: the type in its metadata, else recognised)",
+        "take every picture for one of this type (default: the type in its metadata, "
+        "else recognised)",
         choices=TYPES,
     )
 
     def read(self, paths: str | Sequence[str], *refused: type[str]) -> Collection:
-        """Read a collection, and warn of its problems; those of the classes `refused` are raised."""
+        """Read a collection, and warn of its problems.
+
+        Problems of the classes `refused` are raised.
+        """
         collection = read_and_warn(paths, refused, **self.as_keywords())
         if not self.assume_type:
             return collection
@@ -265,7 +291,7 @@ class PictureOptions(ReadingOptions):
 
 
 class UnlabelledOptions(PictureOptions):
-    """Arguments that name pictures, which need no labels, and the model that identifies them."""
+    """Arguments that name pictures without labels, and the model to identify them."""
 
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="+"
@@ -275,7 +301,10 @@ class UnlabelledOptions(PictureOptions):
     )
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return the options of reading; of the pictures, only those that `metadata` names are read."""
+        """Return the options of reading.
+
+        Only the pictures that `metadata` names are read.
+        """
         return super().as_keywords() | {"only_named": True}
 
 
@@ -294,7 +323,8 @@ class ScoringOptions:
     """Options that say which scores are computed, and how they are shown."""
 
     metrics: list[str] | None = option(
-        "the scores to show; 'leafid evaluate --list' lists all (default: S,top-1,top-5)",
+        "the scores to show; 'leafid evaluate --list' lists all (default: "
+        "S,top-1,top-5)",
         metavar="NAME,…",
         type=list_type(nonempty_word),
     )
@@ -305,7 +335,8 @@ class ScoringOptions:
         metavar="N",
     )
     intervals: Any = option(
-        "what follows a score: the bounds of its interval, its standard error, or nothing (default: bounds)",
+        "what follows a score: the bounds of its interval, its standard error, or "
+        "nothing (default: bounds)",
         choices=("bounds", "error", "none"),
         default="bounds",
     )
@@ -324,7 +355,10 @@ class ScoringOptions:
     seed: int = SEED
 
     def as_score_options(self) -> Any:
-        """Return these options as `leafid.scoring.score_table.ScoreOptions`; an unknown metric is a `UsageError`."""
+        """Return these options as `leafid.scoring.score_table.ScoreOptions`.
+
+        An unknown metric is a `UsageError`.
+        """
         # NumPy takes longer to import than most commands need.
         from leafid.scoring.metrics import find_metrics
         from leafid.scoring.resampling import Bootstrap
@@ -337,18 +371,23 @@ class ScoringOptions:
 class ComputingOptions:
     jobs: int = JOBS
     cluster: str | None = option(
-        "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip install distributed)",
+        "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip "
+        "install distributed)",
         metavar="ADDRESS",
     )
 
 
 class CacheOptions(ComputingOptions):
-    """Options that say where to compute features, and where to cache them; `cache_limit` is in GiB."""
+    """Options that say where to compute features, and where to cache them.
+
+    `cache_limit` is in GiB.
+    """
 
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")
     cache_limit: float = option(
-        "maximum size of the feature cache; the oldest features are removed first (default: 4)",
+        "maximum size of the feature cache; the oldest features are removed first "
+        "(default: 4)",
         metavar="GIB",
         type=_gibibytes,
         default=4.0,

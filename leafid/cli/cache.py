@@ -1,4 +1,4 @@
-"""Show the size of the feature cache, which keeps what was computed of pictures, or remove it.
+"""Show the size of the feature cache, which keeps computed values, or remove it.
 
 Removed features are computed again when they are needed.
 

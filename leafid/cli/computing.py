@@ -1,4 +1,4 @@
-"""What commands that compute share: pictures and recipes to train on, the feature cache, and work on pictures."""
+"""The work that commands share: pictures and recipes to train on, cache and workers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,11 +36,12 @@ class PerPictureOptions(UnlabelledOptions, ComputingOptions):
 def open_loader(
     options: CacheOptions, environment: Environment
 ) -> Iterator[FeatureLoader]:
-    """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
+    """Open the feature cache, connect to the cluster, and yield a loader with both."""
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
-            # A temporary cache keeps features that several types share from being computed again.
+            # A temporary cache keeps features that several types share from being
+            # computed again.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
@@ -59,9 +60,10 @@ def map_pictures(
     environment: Environment,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:
-    """Call a function of each picture, whose type is recognised if it is unknown, in workers.
+    """Call a function of each picture in workers.
 
-    Yield the pictures with the results, without those that could not be read, which are reported.
+    An unknown acquisition type is recognised first. Yield the pictures with the
+    results. Pictures that can't be read are left out and reported.
     """
     loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
     typed = list(pictures)
@@ -94,8 +96,8 @@ class TrainingOptions(PictureOptions):
         "train for this acquisition type only (default: all types)", choices=TYPES
     )
     recipe: str | None = option(
-        "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
-        "(default: default)",
+        "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a "
+        "folder of such files (default: default)",
         metavar="R",
     )
 
@@ -103,13 +105,16 @@ class TrainingOptions(PictureOptions):
 def read_training_pictures(
     path: str, options: PictureOptions, *, all_parts: bool = False
 ) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, or of all; also tell whether some can't be used."""
+    """Read the labelled pictures of a collection's training part, or of all.
+
+    The second result says whether some can't be used.
+    """
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    chosen = select_training_pictures(collection.pictures, source=path)
+    pictures = select_training_pictures(collection.pictures, source=path)
     if all_parts:
-        chosen = [*collection.select_labelled().pictures]
-    return chosen, collection.is_incomplete
+        pictures = [*collection.select_labelled().pictures]
+    return pictures, collection.is_incomplete
 
 
 def assign_types_and_warn(
@@ -118,7 +123,9 @@ def assign_types_and_warn(
     environment: Environment,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Recognise unknown acquisition types; warn that unknown plants make held-out scores too high.
+    """Recognise unknown acquisition types.
+
+    Warn that unknown plants make held-out scores too high.
 
     A model that is extended has a recogniser, and its scores stay as they are.
     """
@@ -127,8 +134,9 @@ def assign_types_and_warn(
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
         environment.warn(
-            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show one plant, "
-            "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
-            "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
+            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where "
+            "several show one plant, held-out scores are too high (top-1 0.993 "
+            "instead of 0.85 for scans of ImageCLEF 2011); say --plants-from, or look "
+            "for pictures of one leaf with 'leafid info --similar'"
         )
     return assign_types(pictures, loader, recogniser)

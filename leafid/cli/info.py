@@ -1,12 +1,14 @@
 """Show what a collection holds, or what a model knows.
 
-Of a model, info lists the acquisition types with the scores of the training, and the species with their families,
-training pictures and plants, how many held-out pictures were identified correctly, and what these were taken for.
---output writes the field guide, a page with a plate of each species.
+Of a model, info lists the acquisition types with the scores of the training, and the
+species with their families, training pictures and plants, how many held-out pictures
+were identified correctly, and what these were taken for. --output writes the field
+guide, a page with a plate of each species.
 
-Of a collection, info counts the pictures, species, plants and authors of each acquisition type, and lists rare species,
-unreadable files, duplicates, problems in metadata, and what would spoil an experiment. --similar finds pictures of one
-leaf by their details.
+Of a collection, info counts the pictures, species, plants and authors of each
+acquisition type, and lists rare species, unreadable files, duplicates, problems in
+metadata, and what would spoil an experiment. --similar finds pictures of one leaf by
+their details.
 
 examples:
   leafid info imageclef2011
@@ -67,8 +69,8 @@ class Options(ReadingOptions):
         f"the folder to write {FILE_NAME} of a model to", metavar="DIR"
     )
     similar: str | None = option(
-        "look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
-        "for --metadata in which they are of one plant",
+        "look for pictures of one leaf, scanned twice or resized, among those of each "
+        "label, and write a table for --metadata in which they are of one plant",
         metavar="TABLE",
     )
     language: str = LANGUAGE
@@ -83,14 +85,20 @@ def run(options: Options, environment: Environment) -> None:
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(paths)}")
     if options.similar:
-        check_output(options.similar, filter(None, [*paths, options.metadata]))
+        check_output(options.similar, [*paths, options.metadata])
     collection = read_collection(paths, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
 
     def make_failure(file: Path, problem: str) -> FileCheck:
         return FileCheck(file, error=f"{file}: {problem}")
 
-    results = ordered_map(check_file, files, options.jobs, make_failure, N_FEW_READ)
+    results = ordered_map(
+        check_file,
+        files,
+        jobs=options.jobs,
+        make_failure=make_failure,
+        n_few=N_FEW_READ,
+    )
     checks = list(environment.progress(results, len(files), "reading"))
     summary = summarise(collection, checks)
     if options.format == "json":
@@ -129,7 +137,7 @@ def _print_json(value: dict[str, Any], environment: Environment) -> None:
 def _write_similar(
     table: str, jobs: int, collection: Collection, environment: Environment
 ) -> None:
-    """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
+    """Write the table of plants: each group of similar pictures is a plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
     labelled = collection.select_labelled().pictures
     pictures = [picture for picture in labelled if picture.file.is_file()]
@@ -146,7 +154,8 @@ def _write_similar(
     for line in _shorten(lines):
         environment.note(f"one leaf: {escape_unprintable(line)}")
     environment.note(
-        f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for --metadata"
+        f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for "
+        "--metadata"
     )
 
 

@@ -1,4 +1,4 @@
-"""The command line: dispatches to a command, and turns every error into a message and an exit status."""
+"""The command line: calls a command, and turns errors into messages and exit status."""
 
 import argparse
 import importlib
@@ -31,9 +31,15 @@ from leafid.translation import DEFAULT_LANGUAGE, using_language
 GROUPS = {
     "identify": {
         "predict": "name the species of pictures",
-        "explain": "explain the answer to a picture: its traits, and what speaks for the species",
+        "explain": (
+            "explain the answer to a picture: its traits, and what speaks for the "
+            "species"
+        ),
         "serve": "name the species of pictures on a web page, with a JSON API",
-        "measure": "measure leaves: length, width, area, lobes, teeth, in pixels or millimetres",
+        "measure": (
+            "measure leaves: length, width, area, lobes, teeth, in pixels or "
+            "millimetres"
+        ),
         "segment": "cut leaves out of pictures",
         "describe": "write the descriptors of leaves as a table",
     },
@@ -47,11 +53,15 @@ GROUPS = {
         "compare": "test whether runs differ",
         "report": "write an HTML report on runs, with plots and pictures",
         "check": "check a run file and list its problems",
-        "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
+        "evaluate-hierarchy": (
+            "score plant runs that may answer with a genus, a family or an order"
+        ),
     },
     "other tasks": {
         "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
-        "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+        "evaluate-interpretation": (
+            "score localised and named objects by the interpretation metric"
+        ),
         "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
@@ -67,8 +77,9 @@ _FOLDERS = {
     "other tasks": "tasks.",
     "tools": "",
 }
-# A command's module has the class Options and the function run(options, environment), which returns the exit status if
-# that may be 1. The docstring of the module is the help. It is imported only when the command is called.
+# A command's module has the class Options and the function run(options, environment),
+# which returns the exit status if that may be 1. The docstring of the module is the
+# help. It is imported only when the command is called.
 COMMANDS = {
     name: f"{_FOLDERS[group]}{name.replace('-', '_')}"
     for group, commands in GROUPS.items()
@@ -76,15 +87,21 @@ COMMANDS = {
 }
 #: Number of warnings of one kind that are shown; more are counted.
 _MAX_ALIKE = 10
-EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_BAD_DATA = 1
+EXIT_WRONG_USAGE = 2
+EXIT_INTERRUPTED = 130
 
 
 def main(
     argv: Sequence[str] | None = None, environment: Environment | None = None
 ) -> int:
-    """Run a command; return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an interruption.
+    """Run a command.
 
-    `argv` holds the arguments after the program's name, by default those of the process.
+    Return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an
+    interruption.
+
+    `argv` holds the arguments after the program's name, by default the arguments of the
+    process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     environment = environment or Environment()
@@ -100,7 +117,8 @@ def main(
         environment.note("leafid: interrupted")
         status = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # It is no error when the reader of the output has closed it (`leafid … | head`).
+        # It is no error when the reader of the output has closed it (`leafid … |
+        # head`).
         pass
     except Exception as error:
         status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
@@ -113,20 +131,21 @@ def main(
 
 
 def _format_error(error: BaseException) -> list[str]:
+    if isinstance(error, ProblemsError):
+        return list(error.problems)
     if isinstance(error, LeafidError):
-        return (
-            list(error.problems) if isinstance(error, ProblemsError) else [str(error)]
-        )
+        return [str(error)]
     if is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
     elif isinstance(error, OSError):
-        text = (
-            f"{error.filename}: {error.strerror}"
-            if error.filename
-            else str(error.strerror or error)
-        )
+        text = str(error.strerror or error)
+        if error.filename:
+            text = f"{error.filename}: {error.strerror}"
     else:
-        text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
+        text = (
+            f"unexpected {type(error).__name__}: {error}; this is a bug, please report "
+            "it with --debug's output"
+        )
     return [to_one_line(text)]
 
 
@@ -146,9 +165,11 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         raise UsageError(f"unknown command {command!r}{hint}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
-        import cv2  # here, because a failure in the other thread would be no error of the command
+        # A failure in the other thread would be no error of the command.
+        import cv2
 
-        # OpenCV computes its tables of Lab colours while the command is imported: they take longer than a picture.
+        # OpenCV computes its tables of Lab colours while the command is imported: they
+        # take longer than a picture.
         threading.Thread(
             target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)
         ).start()
@@ -169,7 +190,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Make a parser of all commands, from which shtab makes the completion of a shell."""
+    """Make a parser of all commands, from which shtab makes a shell's completion."""
     parser = argparse.ArgumentParser("leafid")
     commands = parser.add_subparsers(parser_class=Parser)
     for name, module in COMMANDS.items():
@@ -234,7 +255,8 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
             more = len(alike) - _MAX_ALIKE
             if more > 0 and level != logging.DEBUG:
                 environment.note(
-                    f"leafid: warning: and {more} more like this (--debug shows all): {alike[-1]}"
+                    f"leafid: warning: and {more} more like this (--debug shows all): "
+                    f"{alike[-1]}"
                 )
         logger.setLevel(before)
         logger.removeHandler(handler)

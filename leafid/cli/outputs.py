@@ -1,4 +1,4 @@
-"""What commands write to: the streams, passed in so that tests can run commands in-process, and files."""
+"""The outputs of commands: files, and streams that tests replace."""
 
 import io
 import logging
@@ -34,11 +34,13 @@ class Environment:
 
     stdout: TextIO = field(default_factory=lambda: _open_stream("stdout"))
     stderr: TextIO = field(default_factory=lambda: _open_stream("stderr"))
-    #: Seconds until the first line of progress, and between two lines, where stderr is no terminal.
+    #: Seconds until the first line of progress, and between two lines, where stderr is
+    #: no terminal.
     log_interval: float = 60.0
 
     def __post_init__(self) -> None:
-        # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
+        # A file name may hold characters that the stream can't encode, or bytes that
+        # are no text at all.
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -49,7 +51,10 @@ class Environment:
         self.stdout.write(text + "\n")
 
     def note(self, text: str) -> None:
-        """Write a message to stderr; if stderr is closed, drop it and all later ones."""
+        """Write a message to stderr.
+
+        If stderr is closed, drop it and all later ones.
+        """
         try:
             self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
@@ -57,11 +62,14 @@ class Environment:
             _redirect_to_devnull(self.stderr)
 
     def warn(self, text: str) -> None:
-        """Log a warning of the caller: something went wrong, but the command continues."""
+        """Log a warning of the caller: something is wrong, but the work continues."""
         _log.warning("%s", text, stacklevel=2)
 
     def flush_stdout(self) -> None:
-        """Flush stdout if possible; otherwise Python would retry at exit and print an error."""
+        """Flush stdout if possible.
+
+        Otherwise Python would retry at exit and print an error.
+        """
         try:
             self.stdout.flush()
         except OSError:
@@ -69,7 +77,8 @@ class Environment:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
-        # There is nothing to show, and a bar takes longer to import than a picture to be identified.
+        # There is nothing to show, and a bar takes longer to import than a picture to
+        # be identified.
         if total == 1:
             yield from items
             return
@@ -105,8 +114,8 @@ def print_tables(
     environment: Environment,
     digits: int = 4,
 ) -> None:
-    chosen = choose_tables(tables, options.format, options.table)
-    environment.stdout.write(render(chosen, options.format, digits))
+    tables = choose_tables(tables, options.format, options.table)
+    environment.stdout.write(render(tables, options.format, digits))
 
 
 def open_text(
@@ -118,13 +127,16 @@ def open_text(
 
 def check_output(
     output: StrPath,
-    inputs: Iterable[StrPath],
+    inputs: Iterable[StrPath | None],
     flag: str = "--output",
     file: str = "",
 ) -> None:
-    """Check before the work that an output can be written, isn't named like a picture, and overwrites no input.
+    """Check before the work that an output can be written.
 
-    With `file`, the output is a folder, which may be missing, and `file` is to be written in it.
+    It must not be named like a picture, nor overwrite an input.
+
+    With `file`, the output is a folder, which may be missing, and `file` is to be
+    written in it.
     """
     folder = Path(output).absolute().parent
     if not folder.exists():
@@ -135,10 +147,13 @@ def check_output(
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(
-            f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}"
+            f"{flag} {output}: expected a name without the ending of a picture, found "
+            f"{target.suffix}"
         )
     is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
-    for path in map(Path, inputs) if target.is_file() else ():
+    if not target.is_file():
+        inputs = ()
+    for path in [Path(path) for path in inputs if path]:
         is_inside = (
             is_metadata
             and path.is_dir()
@@ -146,19 +161,23 @@ def check_output(
         )
         if is_inside or (path.exists() and target.samefile(path)):
             raise UsageError(
-                f"{flag} {output}: expected a file of its own, found one that is read; name another"
+                f"{flag} {output}: expected a file of its own, found one that is read; "
+                "name another"
             )
     check_writable(target)
 
 
 def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
-    """Make a different output name for each file: its stem or, if others have that, its path from `root`."""
+    """Make a different output name for each file.
+
+    The name is the file's stem or, if others have that, its path from `root`.
+    """
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)
-    return {
-        file: file.stem
-        if stems[file.stem.lower()] == 1
-        else os.path.relpath(file, base).replace(os.sep, "_")
-        for file in files
-    }
+    names = {}
+    for file in files:
+        names[file] = file.stem
+        if stems[file.stem.lower()] > 1:
+            names[file] = os.path.relpath(file, base).replace(os.sep, "_")
+    return names

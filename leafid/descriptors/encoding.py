@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 # the next.
 _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first
-# mean is chosen, and what is added to variances.
+# mean is chosen, and the number that is added to variances.
 _N_ITERATIONS = 20
 _SEEDED_PER_MODE = 100
 _MIN_VARIANCE = np.float32(1e-4)
@@ -25,17 +25,25 @@ _MIN_LOGARITHM = np.float32(-40)
 
 @dataclass(eq=False)
 class Encoder(ABC):
-    """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
+    """Encoder of sets of local features by tables with a row for each mode.
 
-    The tables have `n_modes` rows: Gaussians of a mixture, or visual words.
-    `n_components` principal components of a descriptor are kept, or as many as it has
-    values. With a `position_weight` above 0, row, column and scale of a patch are
-    appended to these, as standard scores times the weight. The `seed` is that of the
-    mixture, or of k-means.
+    A mode is a Gaussian of a mixture, or a visual word. The tables are learned from
+    local features that are projected on a few uncorrelated components, whose scale is
+    ``scale_``, the standard deviation of the first one: the covariance keeps its shape,
+    and regularisation and tolerance of the mixture mean the same for every kind of
+    descriptor.
 
-    ``scale_`` is the standard deviation of the first component, by which the rows are
-    divided: the covariance keeps its shape, and regularisation and tolerance of the
-    mixture mean the same for every kind of descriptor.
+    Parameters
+    ----------
+    n_modes : int
+        Rows of the tables.
+    n_components : int
+        Principal components of a descriptor that are kept, or as many as it has values.
+    position_weight : float
+        Above 0, row, column and scale of a patch are appended to the components, as
+        standard scores times the weight.
+    seed : int
+        The seed of the mixture, or of k-means.
     """
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
@@ -48,16 +56,30 @@ class Encoder(ABC):
     n_features: int = field(init=False, repr=False)
 
     def fit(self, features: LocalFeatures) -> Self:
-        """Learn the components and the tables from local features of many pictures; 1,000 a mode are plenty.
+        """Learn the components and the tables from local features of many pictures.
 
-        Fewer features than modes raise a `LeafidError`.
+        Parameters
+        ----------
+        features : LocalFeatures
+            A thousand for each mode are plenty.
+
+        Returns
+        -------
+        Encoder
+            This encoder.
+
+        Raises
+        ------
+        LeafidError
+            If there are fewer features than modes.
         """
         # One feature has no standard deviation.
         minimum = max(self.n_modes, 2)
         if len(features) < minimum:
             raise LeafidError(
-                f"expected at least {minimum} local features to learn {self.n_modes} modes from, "
-                f"found {len(features)}; use more pictures or a recipe with fewer modes"
+                f"expected at least {minimum} local features to learn {self.n_modes} "
+                f"modes from, found {len(features)}; use more pictures or a recipe "
+                "with fewer modes"
             )
         descriptors = features.descriptors.astype(np.float64)
         mean = descriptors.mean(axis=0)
@@ -86,13 +108,13 @@ class Encoder(ABC):
         return self
 
     def _prepare_projection(self) -> None:
-        # The axes keep the memory order that they were learned in: in that of a file
+        # The axes keep the memory order that they were learned in: in a file's order
         # they would round differently.
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes
 
     def project(self, features: LocalFeatures) -> Singles:
-        """Return a float32 row for each local feature, of its components and its position."""
+        """Return a float32 row for each local feature: its components and position."""
         rows = features.descriptors @ self._axes
         rows -= self._shift
         if not self.position_weight:
@@ -102,13 +124,30 @@ class Encoder(ABC):
         return np.hstack([rows, np.float32(self.position_weight) * standard])
 
     def transform(self, features: LocalFeatures) -> Singles:
-        """Encode the local features of one picture; float32 (n_features,), all zero without features."""
+        """Encode the local features of one picture.
+
+        Parameters
+        ----------
+        features : LocalFeatures
+
+        Returns
+        -------
+        float32 (n_features,)
+            All zero without features.
+
+        Raises
+        ------
+        LeafidError
+            If the encoder of another package gives another number of values, or one
+            that is not finite.
+        """
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)
         vector = self._encode(self.project(features))
         if vector.shape != (self.n_features,) or not np.isfinite(vector).all():
             raise LeafidError(
-                f"{type(self).__qualname__}: expected {self.n_features} finite numbers, found {vector!s:.99}"
+                f"{type(self).__qualname__}: expected {self.n_features} finite "
+                f"numbers, found {vector!s:.99}"
             )
         return vector
 
@@ -118,7 +157,10 @@ class Encoder(ABC):
         return {name: getattr(self, f"{name}_") for name in (*self.tables, *names)}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
-        """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
+        """List the shapes of the arrays of `get_state` by name.
+
+        They depend on the length of the descriptors that the encoder is fitted to.
+        """
         n_components = min(self.n_components, length)
         n_values = n_components + 3 * bool(self.position_weight)
         shapes = {
@@ -155,7 +197,7 @@ def _list_positions(features: LocalFeatures) -> Singles:
 
 
 class FisherEncoder(Encoder):
-    """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
+    """Encoder of local features as Fisher vectors with power and L2 normalisation.
 
     The mixture has diagonal covariances.
 
@@ -189,7 +231,10 @@ class FisherEncoder(Encoder):
             self.weights_ = (counts / counts.sum()).ravel()
 
     def _prepare_tables(self) -> None:
-        """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
+        """Compute coefficients A of the modes' densities: float32 (n_modes, 2 d + 1).
+
+        A (x, x², 1) is the logarithm of each mode's weighted density at x.
+        """
         self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
         spread = np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
@@ -209,7 +254,10 @@ class FisherEncoder(Encoder):
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
     def _sum_moments(self, rows: Singles) -> tuple[Singles, Singles, Singles]:
-        """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
+        """Sum the posteriors of each mode and their moments over all features x.
+
+        These are γ, (n_modes, 1), and γ x and γ x², (n_modes, d).
+        """
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)

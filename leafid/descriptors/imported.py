@@ -1,4 +1,4 @@
-"""Descriptor families and encoders that are not leafid's: code that a recipe names as ``package.module:name``."""
+"""Families and encoders of other packages, named as ``package.module:name``."""
 
 import hashlib
 import inspect
@@ -26,7 +26,10 @@ def is_code(name: str) -> bool:
 
 
 def check_code_allowed(names: Iterable[str]) -> None:
-    """Raise a `LeafidError` at the first name of code that the user doesn't allow: importing a module runs it."""
+    """Raise a `LeafidError` at the first name of code that the user doesn't allow.
+
+    Importing a module runs it.
+    """
     for name in filter(is_code, names):
         check_allowed(name, f"{name:.100} is code that isn't leafid's and would be run")
 
@@ -35,11 +38,13 @@ def check_code_allowed(names: Iterable[str]) -> None:
 def import_measure(
     name: str,
 ) -> tuple[Callable[..., Singles], tuple[str, ...]]:
-    """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
+    """Import a descriptor family, and try it on a small drawn leaf.
+
+    Return a function that measures leaves, and the names of its values.
 
     The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
     and bool (H, W), not empty, and returns finite numbers by their names, which are the
-    same for all leaves. A `UsageError` says what fails.
+    same for all leaves. A `UsageError` names the first fault.
     """
     rows, cols = np.mgrid[-50:50, -30:30]
     blade = (rows / 40) ** 2 + (cols / 20) ** 2 <= 1
@@ -54,19 +59,29 @@ def import_measure(
     except LeafidError as error:
         raise UsageError(str(error)) from error
     except (Exception, SystemExit) as error:
-        expected = "expected package.module:function that can be imported and returns numbers by their names"
+        expected = (
+            "expected package.module:function that can be imported and returns numbers "
+            "by their names"
+        )
         raise UsageError(
-            f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}"
+            f"descriptor family {name}: {expected}, found {type(error).__name__}: "
+            f"{error}"
         ) from error
     return measure, names
 
 
 @cache
 def find_encoder(name: str) -> type[Encoder]:
-    """Find an encoder, or import one and try it on random features; a `UsageError` says what fails."""
+    """Find an encoder, or import one and try it on random features.
+
+    A `UsageError` names the first fault.
+    """
     if name in ENCODERS:
         return ENCODERS[name]
-    expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"
+    expected = (
+        f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that "
+        "can be imported"
+    )
     if not is_code(name):
         raise UsageError(f"{expected}, found {name!r:.100}")
     random = np.random.default_rng(0)
@@ -92,7 +107,7 @@ def find_encoder(name: str) -> type[Encoder]:
 
 @cache
 def hash_module(name: str) -> str:
-    """Hash the source of the module that ``package.module:name`` was imported from, as it was then."""
+    """Hash the source of the module of ``package.module:name``, as it was imported."""
     source = inspect.getsource(import_module(name.partition(":")[0]))
     return hashlib.sha256(source.encode()).hexdigest()
 
@@ -110,7 +125,7 @@ def _measure_by(
     image: Plane,
     blade: Mask,
 ) -> Singles:
-    """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
+    """Measure a leaf by an imported function, whose failure is a `LeafidError`."""
     try:
         items = function(image, blade).items()
         measured = {str(key): float(value) for key, value in items}

@@ -61,7 +61,7 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, Mask | None, Grid], LocalFeatures]
-    summary: str  # tells a user what it looks at
+    summary: str  # for users
 
 
 def measure_families(
@@ -109,7 +109,10 @@ def measure_families(
 
 
 def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
-    """Name the columns of a table of families, by default all: ``geometry.solidity``."""
+    """Name the columns of a table of families: ``geometry.solidity``.
+
+    By default all families are in the table.
+    """
     return [
         f"{family.name}.{name}"
         for family in find_families(families)
@@ -128,7 +131,8 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise UsageError(
-            f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none"
+            f"expected at least one descriptor family ({', '.join(FAMILIES)}), found "
+            "none"
         )
     if unknown := [
         name for name in names if name not in FAMILIES and not is_code(name)
@@ -146,7 +150,14 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
 def _import_family(name: str) -> Family:
     measure, value_names = import_measure(name)
     version = hash_module(name)
-    return Family(name, "not leafid's", measure, value_names, "pixels", version)
+    return Family(
+        name=name,
+        summary="not leafid's",
+        measure=measure,
+        value_names=value_names,
+        reads="pixels",
+        version=version,
+    )
 
 
 _FAMILIES = (
@@ -192,14 +203,14 @@ _FAMILIES = (
         "texture of the inside (LBP-HF)",
         texture.measure_interior,
         texture.INTERIOR_NAMES,
-        "pixels",
+        reads="pixels",
     ),
     Family(
         "outline",
         "texture of the edge's silhouette (LBP-HF)",
         texture.measure_outline,
         texture.OUTLINE_NAMES,
-        "pixels",
+        reads="pixels",
     ),
 )
 #: Every family, by name.

@@ -1,1 +1,1 @@
-"""From pictures to feature vectors: extraction, augmentation, and the cache that keeps what was computed."""
+"""From pictures to feature vectors: extraction, augmentation, and the feature cache."""

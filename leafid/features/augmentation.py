@@ -1,4 +1,4 @@
-"""Pictures made from training pictures: jittered copies, composited photos, and pictures without a leaf."""
+"""Pictures made of training pictures: jittered, composited, and without a leaf."""
 
 import zlib
 from dataclasses import dataclass
@@ -58,13 +58,13 @@ _QUALITY = (25, 95)
 _MAX_COMPOSITED_SIDE = 640
 
 
-#: What a picture is made into.
+#: The picture that an augmentation makes.
 AugmentationKind = Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """A picture made from a picture, which takes its place: the first, second, … of its kind."""
+    """A picture made from a picture, in its place: the first, second, … of its kind."""
 
     kind: AugmentationKind
     number: int
@@ -79,7 +79,9 @@ class Augmentation:
 
 @dataclass(eq=False)
 class AugmentedPicture:
-    """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
+    """A picture that others are made from.
+
+    The picture is read, and its leaf is found, once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side, at most 640. The
     views show `needed_parts`.
@@ -138,7 +140,9 @@ class AugmentedPicture:
 def jitter_picture(
     image: Image, leaf: Mask, number: int, acquisition_type: AcquisitionType
 ) -> Image:
-    """Show a picture as another camera does: from another side and in other light, and every third one poorly.
+    """Show a picture as another camera does: from another side and in other light.
+
+    Every third camera is a poor one.
 
     Descriptors change more with the leaf's position, the light and the camera than
     between species, and a few plants of a species don't show how. Classifiers that also
@@ -167,7 +171,11 @@ def jitter_picture(
     )
     reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     small = relight(
-        reduced, np.round(values).astype(np.uint8), _LIGHT_SLOPE, random, np.float64
+        reduced,
+        np.round(values).astype(np.uint8),
+        max_slope=_LIGHT_SLOPE,
+        random=random,
+        precision=np.float64,
     )
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
@@ -178,16 +186,18 @@ def jitter_picture(
             [0, 0, 1],
         ]
     )
-    return _tilt(small, enlarge, rows, cols, random, fill=fill)
+    return _tilt(small, enlarge, rows=rows, cols=cols, random=random, fill=fill)
 
 
 def _degrade_picture(
     image: Image, leaf: Mask, random: Generator, *, fill: bool
 ) -> Image:
-    """Show a picture as a poor camera, another light, and a pressed or back-lit leaf would: small, blurred, recoloured.
+    """Show a picture as a poor camera or other light would: blurred and recoloured.
+
+    A leaf may be pressed or back-lit.
 
     The lightness and the colours of the leaf are changed beside those of its
-    background, then those of all.
+    background, then all of them.
     """
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))
@@ -203,7 +213,7 @@ def _degrade_picture(
         grey + random.uniform(*_COLOURFULNESS) * (small - grey)
     )
     changed = make_image(small + share * (recoloured - small))
-    tilted = _tilt(changed, np.eye(3), rows, cols, random, fill=fill)
+    tilted = _tilt(changed, np.eye(3), rows=rows, cols=cols, random=random, fill=fill)
     if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
     levels = (np.arange(256) / 255) ** np.exp(
@@ -221,7 +231,9 @@ def _degrade_picture(
 
 
 def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
-    """Replace the sheet under a leaf by card, or put the sheet on a table, and measure `measure_type_features`.
+    """Replace the sheet under a leaf by card, or put the sheet on a table.
+
+    Return the values of `measure_type_features` of that picture.
 
     Which of both is done, and the colour, are random. `picture` has no effect.
     """

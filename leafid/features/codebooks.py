@@ -1,4 +1,4 @@
-"""Learns the encoders of a recipe (its codebooks) from local features that are sampled from some pictures."""
+"""Learns the codebooks of a recipe's encoders from a sample of local features."""
 
 import hashlib
 import logging
@@ -33,7 +33,9 @@ _log = logging.getLogger(__name__)
 def learn_encoders(
     pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int
 ) -> dict[str, Encoder]:
-    """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
+    """Learn the encoders of the experts on local patches, by the expert's name.
+
+    Pictures are sampled evenly over the species.
 
     An expert that finds too few features (grey pictures have no edges between hues)
     gets an encoder that distinguishes nothing. A `LeafidError` is raised when no
@@ -79,7 +81,7 @@ def sample_evenly(
 
 
 class _Learner:
-    """Learns encoders of the experts of a recipe, or keeps what the problem was, by name."""
+    """Learns encoders of the experts of a recipe, by name, or keeps what went wrong."""
 
     def __init__(self, recipe: Recipe, loader: FeatureLoader, seed: int) -> None:
         self.encoders: dict[str, Encoder] = {}
@@ -89,7 +91,7 @@ class _Learner:
         self._seed = seed
 
     def learn(self, names: Sequence[str], candidates: Sequence[Picture]) -> None:
-        """Learn the encoders of the experts with some names that are missing from some of the pictures."""
+        """Learn the encoders that are missing, for the experts of some names."""
         experts = self._list_missing(names)
         if not candidates or not experts:
             return
@@ -104,10 +106,10 @@ class _Learner:
         sample = partial(
             _sample_picture, missing, longest_side, needed_parts, self._seed
         )
-        sampled = loader.show_progress(
+        samples = loader.show_progress(
             loader.map_pictures(sample, pictures), len(pictures), "codebooks"
         )
-        readable = [features for features in sampled if features is not None]
+        readable = [features for features in samples if features is not None]
         if not readable:
             self.problems |= dict.fromkeys(missing, _UNREADABLE)
             return
@@ -131,7 +133,7 @@ class _Learner:
         }
 
     def _find_needed_parts(self, experts: Mapping[str, Expert]) -> NeededParts:
-        """Find what patches are sampled from: the views that the recipe shows to all of its experts.
+        """Find the views of a recipe's experts, from which patches are sampled.
 
         The whole picture is the same whichever parts are needed.
         """
@@ -145,7 +147,7 @@ class _Learner:
         pictures: Sequence[Picture],
         needed_parts: NeededParts,
     ) -> dict[str, bytes]:
-        """Load what is in the cache, and give the key of each expert's encoder there."""
+        """Load encoders from the cache, and give the key of each expert's encoder."""
         view = f"{self._recipe.longest_side}"
         if needed_parts == "leaf":
             view += " with petiole"
@@ -153,8 +155,15 @@ class _Learner:
         contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
         keys = {}
         for name, expert in experts.items():
-            settings = f"codebook {CODEBOOK_VERSION}|{versions}|{view}|{expert.make_feature_key()}|{self._seed}"
-            words = "|".join([settings, f"{_SAMPLED_PER_PICTURE}", *contents])
+            settings = [
+                f"codebook {CODEBOOK_VERSION}",
+                versions,
+                view,
+                expert.make_feature_key(),
+                f"{self._seed}",
+                f"{_SAMPLED_PER_PICTURE}",
+            ]
+            words = "|".join([*settings, *contents])
             keys[name] = hashlib.sha256(words.encode()).digest()
         stored = self._loader.look_up(list(keys.values()))
         for name, key in keys.items():
@@ -176,9 +185,9 @@ def _sample_picture(
     views = PictureViews(
         image, extractor.segment_as_type(image, picture.require_type(), needed_parts)
     )
-    sampled = {}
+    samples = {}
     for name, expert in experts.items():
         features = extractor.extract_local_features(views, expert)
         order = np.random.default_rng(seed).permutation(len(features))
-        sampled[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
-    return sampled
+        samples[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
+    return samples

@@ -1,4 +1,4 @@
-"""Composited photos: the leaf of a scan or scan-like picture among copies of itself, as on a tree.
+"""Composited photos: the leaf of a sheet among copies of itself, as on a tree.
 
 Other pictures for training are drawn with the same perspective and light.
 """
@@ -50,7 +50,7 @@ _TABLE_SLOPE = 0.3
 def composite_photo(
     image: Image, leaf: Segmentation, number: int, longest_side: int
 ) -> Image:
-    """Composite a photo from copies of a leaf that was photographed or scanned on a sheet.
+    """Composite a photo from copies of a leaf photographed or scanned on a sheet.
 
     There are few photos of leaves on the tree, of few plants, but many scans of the
     same species. A composited photo has what a scan lacks: leaves in perspective that
@@ -78,8 +78,12 @@ def composite_photo(
     length = random.uniform(*_LENGTH[kind]) * shorter
     shadow = 0.02 * shorter
     for _ in range(random.integers(*_N_FURTHER[kind])):
-        _paste_leaf(photo, pyramid, random, "further", length, shadow)
-    _paste_leaf(photo, pyramid, random, "top", length, shadow)
+        _paste_leaf(
+            photo, pyramid, random=random, place="further", length=length, shadow=shadow
+        )
+    _paste_leaf(
+        photo, pyramid, random=random, place="top", length=length, shadow=shadow
+    )
     if random.random() < 0.5:
         photo = cv2.GaussianBlur(
             photo, (0, 0), shorter * random.uniform(0.0007, 0.0017)
@@ -113,7 +117,14 @@ def _paint_background(
     light = (0.6 + 0.8 * clouds.mean(axis=2, keepdims=True)) * (0.9 + 0.2 * clouds)
     background = make_image(colour * random.uniform(0.15, 1.1) * light)
     for _ in range(random.integers(*_N_BACKGROUND)):
-        _paste_leaf(background, pyramid[-1:], random, "background", shorter, shadow=0)
+        _paste_leaf(
+            background,
+            pyramid[-1:],
+            random=random,
+            place="background",
+            length=shorter,
+            shadow=0,
+        )
     background = cv2.GaussianBlur(
         background, (0, 0), shorter * random.uniform(0.013, 0.033)
     )
@@ -128,8 +139,13 @@ def _paste_leaf(
     length: float,
     shadow: float,
 ) -> None:
-    """Paste a randomly tilted leaf into a photo, above a shadow with an offset of at most `shadow` pixels."""
-    lit, matrix = _vary_leaf(pyramid, random, place, length, photo.shape[1::-1])
+    """Paste a randomly tilted leaf into a photo, above its shadow.
+
+    The shadow has an offset of at most `shadow` pixels.
+    """
+    lit, matrix = _vary_leaf(
+        pyramid, random, place=place, length=length, photo_size=photo.shape[1::-1]
+    )
     rows, cols = lit.shape[:2]
     offset = random.uniform(-shadow, shadow, 2).round().astype(int)
     corners = cv2.perspectiveTransform(
@@ -171,7 +187,10 @@ def _vary_leaf(
     length: float,
     photo_size: tuple[int, ...],
 ) -> tuple[Image, np.ndarray]:
-    """Choose a leaf in random light, and the matrix, float64 (3, 3), from its pixels to those of a photo."""
+    """Choose a leaf in random light, and the matrix from its pixels to a photo's.
+
+    The matrix is float64 (3, 3).
+    """
     centres, lengths, widths, brightnesses = _RANGES[place]
     centre = random.uniform(*centres, 2) * photo_size
     length *= random.uniform(*lengths)
@@ -197,11 +216,16 @@ def _vary_leaf(
         255 * brightness
     )
     levels = make_image(np.dstack([values] * 3 + [np.arange(256)])).reshape(256, 1, 4)
-    return relight(leaf, levels, _LIGHT_SLOPE, random, np.float32), matrix
+    return relight(
+        leaf, levels, max_slope=_LIGHT_SLOPE, random=random, precision=np.float32
+    ), matrix
 
 
 def _expose(photo: Image, random: Generator) -> Image:
-    """Stretch the grey levels from dark to light: a camera exposes for the scene, a scanner for the white sheet."""
+    """Stretch the grey levels from dark to light.
+
+    A camera exposes for the scene, a scanner for the white sheet.
+    """
     dark, light = np.percentile(
         cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97]
     )
@@ -215,7 +239,10 @@ def _expose(photo: Image, random: Generator) -> Image:
 def put_on_card(
     image: Image, leaf: Mask, colour: Sequence[int], random: Generator
 ) -> Image:
-    """Replace the sheet under a leaf by card of a colour, BGR, with a little noise, lit from a side."""
+    """Replace the sheet under a leaf by card of a colour, BGR, lit from a side.
+
+    The card has a little noise.
+    """
     share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
     light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
     card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
@@ -223,7 +250,10 @@ def put_on_card(
 
 
 def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
-    """Surround a picture of a sheet by a table of a colour, BGR, with grain across or along it, lit from a side."""
+    """Surround a picture of a sheet by a table of a colour, BGR, lit from a side.
+
+    The table has grain along or across it.
+    """
     rows, cols = sheet.shape[:2]
     shares = random.uniform(*_TABLE_WIDTH, 4)
     top, bottom, left, right = np.round(shares * (rows, rows, cols, cols)).astype(int)
@@ -261,7 +291,7 @@ def rotate(angle: float) -> np.ndarray:
 def project(
     linear: np.ndarray, tilt: np.ndarray, middle: np.ndarray, centre: np.ndarray
 ) -> np.ndarray:
-    """Return the matrix, float64 (3, 3), of a perspective that maps the point `middle` to the point `centre`.
+    """Return the matrix, float64 (3, 3), of a perspective from `middle` to `centre`.
 
     Around the middle, positions are multiplied by `linear`, then divided by their
     distance from the camera, which is 1 plus their product with `tilt`.
@@ -283,7 +313,9 @@ def relight(
     random: Generator,
     precision: type,
 ) -> Image:
-    """Map the grey levels of a picture by a table, then let its light fall off towards a side; above 255 is white.
+    """Map the grey levels of a picture by a table; light falls off towards a side.
+
+    Values above 255 are white.
 
     A fourth channel is a mask, which stays the same. The slopes along columns and rows
     are added in a precision, float32 or float64, on which the last bits of training

@@ -1,4 +1,4 @@
-"""Extracts the feature vectors of a picture that experts and the recogniser of acquisition types learn from."""
+"""Extracts the vectors of a picture for experts and the recogniser of types."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,10 @@ _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6),
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of a picture: vectors by the expert's name, and the condition in which it shows its leaf."""
+    """The features of a picture: a vector for each expert, by name, and its condition.
+
+    The condition says how well the picture shows its leaf.
+    """
 
     vectors: dict[str, np.ndarray]
     condition: Condition
@@ -64,16 +67,16 @@ class FeatureExtractor:
 
     @property
     def needed_parts(self) -> NeededParts:
-        """What is searched for in pictures.
+        """The parts that are searched for in pictures.
 
         Where it is nothing, the whole picture is leaf, with confidence 1.
         """
         return find_needed_parts(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
-        """Hash everything that decides an expert's vector of a picture, and the condition that comes with it.
+        """Hash everything that decides an expert's vector and the condition.
 
-        The key of an augmented picture contains that of the augmentation.
+        The key of an augmented picture contains the key of the augmentation.
         """
         words = [
             name_versions(),
@@ -96,7 +99,7 @@ class FeatureExtractor:
         return digest.hexdigest()
 
     def count_values(self, name: str) -> int:
-        """Count the values of an expert's vector, and of the condition that comes with it."""
+        """Count the values of an expert's vector, with the condition of the picture."""
         expert = self.experts[name]
         n_condition = len(Condition._fields)
         if expert.is_local:
@@ -117,11 +120,11 @@ class FeatureExtractor:
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
-        """Extract the features of all experts, or of those with some names."""
+        """Extract the features of all experts, or of the experts with some names."""
         experts = {name: self.experts[name] for name in names or self.experts}
         families = chain(*(expert.families for expert in experts.values()))
         measured = {}
-        # What families share is computed once.
+        # Values that families share are computed once.
         if unique := list(dict.fromkeys(families)):
             measured = measure_families(views.image, views.segmentation, unique)
         vectors = {}
@@ -155,7 +158,9 @@ class PictureViews:
     def get_pyramid(
         self, view: str, size: int, channels: str
     ) -> tuple[Pyramid, np.ndarray | None]:
-        """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
+        """Make the pyramid of a view, and the region of the leaf in it.
+
+        The pyramid has the channels that the local descriptor reads.
 
         The view is named as by `leafid.features.recipe.Expert.view`, and its longest
         side `size` pixels. It is square but for the whole picture, which has no region.
@@ -181,7 +186,10 @@ class PictureViews:
 
 
 def name_versions() -> str:
-    """Name the versions that decide every vector: the code's and OpenCV's, as those of 4 and 5 differ by up to 1 %."""
+    """Name the versions that decide every vector: of the code and of OpenCV.
+
+    Vectors by OpenCV 4 and 5 differ by up to 1 %.
+    """
     return f"{FEATURE_VERSION}, OpenCV {'.'.join(cv2.__version__.split('.')[:2])}"
 
 
@@ -233,7 +241,9 @@ def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
 
 
 def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
-    """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
+    """Measure the features that separate scans, scan-likes and photos: float32 (27,).
+
+    They don't depend on the tint of the sheet.
 
     They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
     rim's lightness, of the distance of its colours from their median, standard

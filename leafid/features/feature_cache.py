@@ -1,4 +1,4 @@
-"""The feature cache: values that were computed once are kept on disk and not computed again."""
+"""The feature cache keeps computed values on disk, so that they are computed once."""
 
 import logging
 import os
@@ -19,13 +19,18 @@ _LOCK_TIMEOUT = 5.0
 # The index on `written`, a time in seconds, also holds the keys: beside the long
 # values, they would be spread over as many pages.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS vectors (
+    key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL
+);
 CREATE INDEX IF NOT EXISTS vectors_written ON vectors (written);
 """
 _SHRINK = """
 DELETE FROM vectors WHERE key IN (
-    SELECT key FROM (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY written DESC, key DESC) AS total FROM vectors)
-    WHERE total > ?
+    SELECT key FROM (
+        SELECT key,
+            SUM(LENGTH(value)) OVER (ORDER BY written DESC, key DESC) AS total
+        FROM vectors
+    ) WHERE total > ?
 )
 """
 # SQLite quotes a damaged schema in its message, which Python may then fail to decode.
@@ -58,8 +63,9 @@ class FeatureCache:
             self._connection.executescript(_SCHEMA)
         except (OSError, *_ERRORS) as error:
             raise LeafidError(
-                f"{self.folder}: the feature cache can't be used: {error}; name another with --cache, use --no-cache, "
-                "or remove a damaged one with 'leafid cache --clear'"
+                f"{self.folder}: the feature cache can't be used: {error}; name "
+                "another with --cache, use --no-cache, or remove a damaged one with "
+                "'leafid cache --clear'"
             ) from error
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -69,7 +75,10 @@ class FeatureCache:
         """
         values: dict[bytes, bytes] = {}
         with self._tolerating_errors("read"):
-            query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
+            query = (
+                "SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN "
+                f"({','.join('?' * len(keys))})"
+            )
             for key, stored in self._connection.execute(query, keys):
                 value = stored[4:]
                 if stored == _add_checksum(value):
@@ -106,12 +115,12 @@ class FeatureCache:
                     "%s: the feature cache can't be %s: %s", self.folder, verb, error
                 )
             self._has_warned = True
-            # What is locked for so long is waited for only once.
+            # A database that is locked for so long is waited for only once.
             self._connection.execute("PRAGMA busy_timeout = 0")
 
 
 def choose_cache_folder() -> Path:
-    """Choose the default folder: ``$LEAFID_CACHE``, else ``leafid`` in the user's cache folder."""
+    """Choose the default folder: ``$LEAFID_CACHE``, else one in the user's caches."""
     if named := os.environ.get("LEAFID_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leafid"

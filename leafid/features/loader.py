@@ -1,4 +1,4 @@
-"""Loads the features of many pictures: from the cache where they are, computed by several processes where not."""
+"""Loads the features of many pictures from the cache, or has workers compute them."""
 
 import hashlib
 import logging
@@ -83,7 +83,7 @@ TYPE_FEATURES = PictureFunction(
 
 @dataclass(frozen=True)
 class _CachedComputation:
-    """What is computed from pictures and cached; picklable, as workers get it."""
+    """A computation from pictures that is cached; picklable, as workers get it."""
 
     #: Everything but the picture that decides an array, by the array's name.
     keys: dict[Any, str]
@@ -112,7 +112,7 @@ class _CachedComputation:
     def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, _Arrays]:
         """Compute arrays of a picture with some names.
 
-        Also returns the hash of what was read.
+        Also returns the hash of the file's content.
         """
         image, content_hash = read_hashed_image(
             picture.file, self.longest_side, picture.data
@@ -168,17 +168,22 @@ class FeatureLoader:
 
     @property
     def folder(self) -> Path | None:
-        """Where there is room for arrays that don't fit into memory: the cache's folder; None without a cache."""
+        """The folder of the cache, with room for arrays larger than the memory.
+
+        The folder is None without a cache.
+        """
         return self.cache.folder if self.cache else None
 
     def with_step(self, step: str) -> "FeatureLoader":
-        """Return a loader for a part of the work, which shares the cache and `unreadable`."""
+        """Return a loader for a part of the work, with this cache and `unreadable`."""
         return replace(self, step=", ".join(filter(None, (self.step, step))))
 
     def stream(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor
     ) -> Generator[Features | None, None, None]:
-        """Yield the features of pictures of known types, holding those of some hundred pictures at a time.
+        """Yield the features of pictures of known types.
+
+        Features of some hundred pictures are held at a time.
 
         None stands for a picture that can't be read, which is noted in `unreadable`. A
         caller that may stop early closes the generator: what was computed by then is
@@ -194,7 +199,9 @@ class FeatureLoader:
         extractor: FeatureExtractor,
         augmentations: Sequence[Augmentation | None],
     ) -> Generator[list[Features] | None, None, None]:
-        """Yield for each picture the features of its augmentations, None for itself, as `stream` yields its own.
+        """Yield the features of the augmentations of each picture.
+
+        The augmentation None stands for the picture itself, as `stream` yields it.
 
         A picture is read, and its leaf searched for, once for all of them.
         """
@@ -266,7 +273,7 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         *arguments: Sequence[Any],
     ) -> Generator[T | None, None, None]:
-        """Apply a function to pictures, with further arguments for each, on the workers.
+        """Apply a function to pictures on the workers, with further arguments for each.
 
         Where it raises an error, the result is None, and the error is noted in
         `unreadable`.
@@ -292,7 +299,7 @@ class FeatureLoader:
     def _stream_arrays(
         self, pictures: Sequence[Picture], computation: _CachedComputation
     ) -> Generator[_Arrays | None, None, None]:
-        """Take from the cache what it has, compute what is missing, and store that."""
+        """Take arrays from the cache, and compute and store the missing ones."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
             cached = self._look_up_arrays(chunk, computation)
@@ -318,7 +325,7 @@ class FeatureLoader:
     def _look_up_arrays(
         self, pictures: Sequence[Picture], computation: _CachedComputation
     ) -> list[_Arrays]:
-        """Look up what the cache has of pictures."""
+        """Look up the arrays of pictures in the cache."""
         if self.cache is None:
             return [{} for _ in pictures]
         keys = [
@@ -329,7 +336,7 @@ class FeatureLoader:
         return [computation.read(stored, of_picture) for of_picture in keys]
 
     def look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Look up what the cache has of some keys: nothing if there is none."""
+        """Look up some keys in the cache; without one, nothing is found."""
         return self.cache.get(keys) if self.cache else {}
 
     def store(self, items: Sequence[tuple[bytes, bytes]]) -> None:
@@ -340,7 +347,7 @@ class FeatureLoader:
 
 @contextmanager
 def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
-    """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
+    """Open the feature cache as `leafid.train` describes it, with a loader."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
@@ -355,7 +362,10 @@ def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
 def _call_guarded(
     function: Callable[..., Any], language: str, call: tuple[Picture, ...]
 ) -> Any:
-    """Call the function, or return its error with the traceback as a note: one bad picture must not cost the others."""
+    """Call the function, or return its error with the traceback as a note.
+
+    One bad picture must not cost the others.
+    """
     file = call[0].file
     try:
         with (
@@ -372,7 +382,8 @@ def _call_guarded(
     except Exception as error:
         text = " ".join(str(error).split())
         problem = LeafidError(
-            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
+            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please "
+            "report it"
         )
         trace = traceback.format_exception(error)
     problem.add_note("".join(trace).rstrip("\n"))

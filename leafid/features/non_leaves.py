@@ -1,4 +1,4 @@
-"""Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
+"""Pictures without a leaf, drawn from training pictures, to learn "no leaf" from.
 
 Figures and needles are drawn on the sheets of training pictures, in their colours and
 textures; mosaics and parts of photographs take nothing from them. Models that learn
@@ -23,7 +23,9 @@ _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 
 
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
-    """Draw a picture without a leaf, uint8 (H, W, 3), from the sheet, colours and texture of a training picture.
+    """Draw a picture without a leaf, uint8 (H, W, 3).
+
+    It has the sheet, colours and texture of a training picture.
 
     The number is one of `ALL_KINDS`. The result depends on it and on the content of the
     picture alone.
@@ -40,7 +42,7 @@ def _choose_size(random: Generator) -> tuple[int, int]:
 
 
 def _draw_ground(image: Image, mask: Mask, random: Generator) -> Image:
-    """Draw what things lie on: the sheet of a picture, a plain colour, or clouds."""
+    """Draw a ground for things: a picture's sheet, a plain colour, or clouds."""
     kind = random.random()
     if kind < 0.6:
         return _cut_sheet(image, mask, random)
@@ -88,7 +90,7 @@ def _fill_plain(size: tuple[int, int], colours: np.ndarray, random: Generator) -
 
 
 def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
-    """Draw discs, rectangles, polygons and stars on a ground, plain or filled with the texture of a leaf."""
+    """Draw discs, rectangles, polygons and stars, plain or with a leaf's texture."""
     ground = _draw_ground(image, mask, random)
     height, width = ground.shape[:2]
     area = np.zeros((height, width), np.uint8)
@@ -156,7 +158,7 @@ class _Brush:
 
 
 def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
-    """Draw single needles, a tuft of needles, or a twig with needles in two rows, on a ground with their shadow."""
+    """Draw single needles, a tuft of needles, or a twig with two rows, with shadows."""
     ground = _draw_ground(image, mask, random)
     canvas = ground.copy()
     height, width = canvas.shape[:2]
@@ -213,7 +215,9 @@ def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) 
 
 
 def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
-    """Draw opaque shapes of all sizes over each other: edges and sizes are distributed as in natural scenes.
+    """Draw opaque shapes of all sizes over each other.
+
+    Their edges and sizes are distributed as in natural scenes.
 
     References
     ----------
@@ -254,7 +258,7 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
 def _cut_photograph(
     names: Sequence[str], _image: Image, _mask: Mask, random: Generator
 ) -> Image:
-    """Cut a part out of one of some photographs, mirrored or negative at random, in other light."""
+    """Cut a part out of a photograph, mirrored or negative, in other light."""
     file = _PHOTOGRAPHS / f"{random.choice(names)}.jpg"
     photograph = simplejpeg.decode_jpeg(file.read_bytes(), "BGR")
     share = random.uniform(0.4, 1)
@@ -316,7 +320,7 @@ def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
 def _draw_noise(
     random: Generator, deviation: float, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Draw normally distributed noise of a standard deviation, float32: faster than as float64."""
+    """Draw normally distributed noise as float32, which is faster than float64."""
     return random.standard_normal(shape, np.float32) * np.float32(deviation)
 
 

@@ -96,8 +96,9 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def __post_init__(self) -> None:
         if self.is_local and self.families:
             raise ValueError(
-                f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
-                "use the descriptor 'measures'"
+                f"families: expected none for {self.descriptor!r}, found "
+                f"{', '.join(self.families)}; remove them, or use the descriptor "
+                "'measures'"
             )
         key = "encoder"
         try:
@@ -111,7 +112,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             raise ValueError(f"{key}: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
             raise ValueError(
-                "view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'"
+                "view: 'outline-sift' needs the leaf's outline; expected 'leaf' or "
+                "'upright'"
             )
 
     @property
@@ -131,7 +133,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         )
 
     def make_feature_key(self) -> str:
-        """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
+        """Encode the settings that decide a picture's vector as JSON."""
         if not self.is_local:
             settings: dict[str, Any] = {"families": self.families}
             families = find_families(self.families)
@@ -199,7 +201,8 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if missing := set(self.types) - set(self.training_types):
             types = list(map(str, self.training_types))
             raise ValueError(
-                f"training_types: expected {', '.join(sorted(missing))} among them, found {types}"
+                f"training_types: expected {', '.join(sorted(missing))} among them, "
+                f"found {types}"
             )
 
 
@@ -216,12 +219,13 @@ def group_by_training(
 def choose_types_to_train(
     pictures: Sequence[Picture], only: AcquisitionType | None = None
 ) -> list[AcquisitionType]:
-    """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
+    """Choose the types to train for: all types of the pictures, or `only` one."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
         types = ", ".join(sorted(map(str, filter(None, present))))
         raise LeafidError(
-            f"expected pictures of type {only} to train on, found {types or 'none of a known type'}"
+            f"expected pictures of type {only} to train on, found "
+            f"{types or 'none of a known type'}"
         )
     return [
         type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
@@ -234,7 +238,9 @@ def list_recipes() -> list[str]:
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type: a shipped one, one of a folder with ``.toml`` files, or a ``.toml`` file.
+    """Read the recipe of an acquisition type.
+
+    The name is that of a shipped recipe, a ``.toml`` file, or a folder of such files.
 
     A `LeafidError` is raised when there is none that serves the type, or one isn't
     valid: the file, the key, what was expected and found.
@@ -248,7 +254,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     if not files:
         known = ", ".join(list_recipes())
         raise LeafidError(
-            f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file"
+            f"{path}: no such recipe; expected one of {known}, a folder with .toml "
+            "files, or such a file"
         )
     recipes = [
         parse_recipe(parse_toml(read_text(file), dict, file), str(file))
@@ -258,7 +265,8 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     if len(serving) != 1:
         served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)
         raise LeafidError(
-            f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}"
+            f"recipe {name}: expected one file that serves {acquisition_type}, found "
+            f"types {served}"
         )
     return serving[0]
 

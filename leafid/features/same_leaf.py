@@ -1,4 +1,4 @@
-"""Finds pictures of the same leaf, which was scanned twice, or whose picture was saved at another size."""
+"""Finds pictures of one leaf: scanned twice, or saved at another size."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -37,7 +37,9 @@ def detect_points(picture: Picture) -> LocalFeatures:
 
 
 def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
-    """Count the points of two leaves that look alike and lie in the same arrangement, turned or resized.
+    """Count the points of two leaves that look alike in the same arrangement.
+
+    One leaf may be turned or resized.
 
     References
     ----------
@@ -65,7 +67,9 @@ def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
 def find_similar(
     pictures: Sequence[Picture], loader: FeatureLoader
 ) -> Iterator[list[Picture]]:
-    """Yield the groups of pictures with one label that seem to show one leaf, by chains of similar pairs.
+    """Yield the groups of pictures with one label that seem to show one leaf.
+
+    Chains of similar pairs make a group.
 
     Time grows with the square of the number of pictures of a label; a thousand pairs
     take a tenth of a second.

@@ -1,1 +1,1 @@
-"""Classifiers of vectors, their fusion and calibration, and the rejection of what they do not know."""
+"""Classifiers of vectors: their fusion, calibration, and rejection of the unknown."""

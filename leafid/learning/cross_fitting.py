@@ -1,4 +1,4 @@
-"""Fits an expert's classifier to all rows, and scores rows by classifiers that were fitted without their fold."""
+"""Fits an expert's classifier to all rows, and scores each row without its fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Fold(NamedTuple):
 class FittedExpert:
     """The classifier of an expert."""
 
-    #: What turns vectors into the centred rows that the classifier takes.
+    #: Turns vectors into the centred rows that the classifier takes.
     transform: RowTransform
     #: A classifier that is not linear is in the format of
     #: `leafid.learning.estimator_bytes.dump`.
@@ -63,7 +63,7 @@ def cross_fit(
     *,
     keep_statistics: bool = False,
 ) -> FittedExpert:
-    """Fit a classifier to all rows, and score rows by classifiers that were fitted without the row's fold.
+    """Fit a classifier to all rows, and score each row by one fitted without its fold.
 
     Each fit computes means and all else from its own rows: held-out ones teach it
     nothing.
@@ -74,7 +74,7 @@ def cross_fit(
     labels : ndarray of int, (n,)
         Species from 0, each of them present among the rows of weight above 0.
     weights : ndarray of float, (n,)
-        Those of the fit to all rows; 0 for rows that are left out of everything.
+        For the fit to all rows; 0 for rows that are left out of everything.
     folds : Folds
         The rows, divided in several ways; there is no fold if all rows are of one
         plant.
@@ -93,15 +93,22 @@ def cross_fit(
     fit = _fit(rows, weights, labels, settings)
     classifier = fit.classifier
     held_out_scores = folds.map(
-        lambda parts: _score_held_out(rows, labels, parts, scored, settings)
+        lambda parts: _score_held_out(
+            rows, labels, folds=parts, scored=scored, settings=settings
+        )
     )
-    if not keep_statistics or isinstance(classifier, bytes):
-        return FittedExpert(fit.transform, classifier, held_out_scores)
+    statistics = None
     targets = (-1.0, 1.0)
-    if isinstance(fit, EstimatorFit):
-        targets = _find_targets(fit, labels)
+    if keep_statistics and not isinstance(classifier, bytes):
+        statistics = fit.summarise()
+        if isinstance(fit, EstimatorFit):
+            targets = _find_targets(fit, labels)
     return FittedExpert(
-        fit.transform, classifier, held_out_scores, fit.summarise(), targets
+        transform=fit.transform,
+        classifier=classifier,
+        held_out_scores=held_out_scores,
+        statistics=statistics,
+        targets=targets,
     )
 
 
@@ -112,7 +119,7 @@ def _score_held_out(
     scored: np.ndarray,
     settings: ClassifierSettings,
 ) -> np.ndarray:
-    """Score rows by classifiers that were fitted without the row's fold, as in `FittedExpert`."""
+    """Score rows by classifiers fitted without the row's fold, for `FittedExpert`."""
     scores = np.full((len(scored), int(labels.max()) + 1), -np.inf, np.float32)
     for fold in folds:
         positions = np.flatnonzero(np.isin(scored, fold.rows))
@@ -144,7 +151,8 @@ def _fit(
         penalty = settings.regularisation
         n_pictures = np.count_nonzero(weights)
         raise LeafidError(
-            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} pictures; use a larger one"
+            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} "
+            "pictures; use a larger one"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Fitted estimators of scikit-learn as bytes, by skops, which executes nothing that is in them.
+"""Fitted estimators of scikit-learn as bytes, by skops, which executes none of them.
 
 Compiled code of scikit-learn trusts the arrays of an estimator, and wrong ones can make
 it write to memory that isn't its own: load only bytes whose author the user trusts
@@ -39,15 +39,17 @@ def dump(estimator: Any) -> bytes:
     try:
         data = skops.dumps(estimator)
         _check_types(skops, data)
-    except Exception as error:  # skops raises errors of its own for what it can't store
+    except Exception as error:
+        # skops raises errors of its own for estimators that it can't store.
         raise LeafidError(
-            f"{type(estimator).__name__} can't be stored: {error}; use another classifier"
+            f"{type(estimator).__name__} can't be stored: {error}; use another "
+            "classifier"
         ) from error
     return data
 
 
 def load(data: bytes) -> Any:
-    """Make the estimator of `dump` again, without executing anything that is in the bytes.
+    """Make the estimator of `dump` again, without executing anything in the bytes.
 
     A `ValueError` is raised when they hold no classifier, or one with other types than
     those of scikit-learn and NumPy, or of a version of scikit-learn that this one can't
@@ -88,5 +90,6 @@ def _import_skops() -> Any:
 def _check_types(skops: Any, data: bytes) -> None:
     if unknown := set(skops.get_untrusted_types(data=data)) - _TRUSTED:
         raise ValueError(
-            f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}"
+            "expected only types of scikit-learn and NumPy, found "
+            f"{', '.join(sorted(unknown))}"
         )

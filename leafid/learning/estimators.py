@@ -1,4 +1,4 @@
-"""Classifiers of scikit-learn by their names: checked, fitted to weighted rows, and asked for scores on a log scale.
+"""Classifiers of scikit-learn, by their names: checked, fitted to rows, and scored.
 
 Importing scikit-learn takes longer than identifying a picture: import this module only
 where one of them is used.
@@ -32,18 +32,29 @@ ENTRY_POINT_GROUP = "leafid_classifiers"
 # A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out
 # log-loss of neighbours and forests is higher.
 _MIN_PROBABILITY = 1e-3
-_STEPS = 'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", { C = 10 }]]'
+_STEPS = (
+    'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", '
+    '"sklearn.svm.SVC", { C = 10 }]]'
+)
 _log = logging.getLogger(__name__)
 
 
 def check_estimator(name: str, options: Mapping[str, Any]) -> None:
     """Check that a name and its parameters make a classifier whose scores can be used.
 
-    Raise a `ValueError` otherwise.
+    Parameters
+    ----------
+    name : str
+        A class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the
+        group ``leafid_classifiers``.
+    options : mapping
+        The parameters of the class. The steps of ``sklearn.pipeline.Pipeline`` are
+        lists of a name, a class and its parameters.
 
-    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an
-    entry point of the group ``leafid_classifiers``. The steps of
-    ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    Raises
+    ------
+    ValueError
+        If it is no classifier, or one without scores and probabilities.
     """
     estimator = make_estimator(name, options)
     if not is_classifier(estimator):
@@ -52,18 +63,24 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
         estimator, "predict_proba"
     ):
         raise ValueError(
-            f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}"
+            f"expected a classifier that gives scores or probabilities, found {name} "
+            f"with {dict(options)}"
         )
 
 
 def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
-    """Make an estimator by its name, with a seed of 0 where it draws random numbers and the options have no other."""
+    """Make an estimator by its name.
+
+    An estimator that draws random numbers has the seed 0 unless the options have
+    another.
+    """
     class_ = _find_class(name)
-    # Where `memory` names a folder, joblib unpickles what lies there.
+    # Where `memory` names a folder, joblib unpickles the files in it.
     allowed = signature(class_).parameters.keys() - {"memory"}
     if unknown := sorted(options.keys() - allowed):
         raise ValueError(
-            f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
+            f"{name}: expected parameters among {', '.join(sorted(allowed))}, found "
+            f"{', '.join(unknown)}"
         )
     # A tree of neighbours can't be stored; with more than 15 columns none is made.
     defaults: dict[str, Any] = {"random_state": 0}
@@ -74,7 +91,8 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
         parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
         raise ValueError(
-            f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another"
+            f"{name}: expected decision_function_shape = 'ovr', a score for each "
+            "species, found another"
         )
     try:
         estimator = class_(**parameters)
@@ -90,17 +108,30 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
 def fit_estimator(
     estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
 ) -> Any:
-    """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
+    """Fit a copy of an estimator to the rows of weight above 0.
 
-    `labels`, int (n,), are from 0, each of them present. A classifier that takes no
-    weights gets its priors from them, or ignores them with a warning. A `LeafidError`
-    is raised when scikit-learn can't fit it.
+    A classifier that takes no weights gets its priors from them, or ignores them with a
+    warning.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier of scikit-learn.
+    rows : ndarray of float32, (n, d)
+    labels : ndarray of int, (n,)
+        Species from 0, each of them present among the rows of weight above 0.
+    weights : ndarray of float, (n,)
+
+    Raises
+    ------
+    LeafidError
+        If scikit-learn can't fit it.
     """
-    kept = weights > 0
+    has_weight = weights > 0
     estimator = clone(estimator)
-    rows = rows[kept]
-    labels = labels[kept]
-    weights = weights[kept]
+    rows = rows[has_weight]
+    labels = labels[has_weight]
+    weights = weights[has_weight]
     last = estimator
     parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
@@ -127,11 +158,25 @@ def fit_estimator(
 
 
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
-    """Score every species for rows (n, d): float32 (n, n_species), logarithms up to a factor and a constant.
+    """Score every species for rows.
 
-    They are margins or log odds where the estimator gives them, and else logarithms of
-    its probabilities. The votes of neighbours and trees are often 0: a probability
-    counts as `_MIN_PROBABILITY` at least.
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier of scikit-learn.
+    rows : ndarray of float32, (n, d)
+
+    Returns
+    -------
+    ndarray of float32, (n, n_species)
+        Margins or log odds where the estimator gives them, and else logarithms of its
+        probabilities. The votes of neighbours and trees are often 0: a probability
+        counts as `_MIN_PROBABILITY` at least.
+
+    Raises
+    ------
+    LeafidError
+        If there are no scores, or some are not finite.
     """
     try:
         if hasattr(estimator, "decision_function"):
@@ -140,24 +185,28 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
                 scores = np.column_stack([-scores, scores])
         else:
             scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
-    except ValueError as error:  # of what was fitted to too few rows
+    except ValueError as error:  # of a classifier of too few rows
         raise LeafidError(
             f"{type(estimator).__name__} gives no scores: {error}"
         ) from error
     if not np.isfinite(scores).all():
         raise LeafidError(
-            f"{type(estimator).__name__} gives scores that are not finite; use another, or more pictures"
+            f"{type(estimator).__name__} gives scores that are not finite; use "
+            "another, or more pictures"
         )
     return np.asarray(scores, np.float32)
 
 
 def is_linear(estimator: Any) -> bool:
-    """Whether the scores of an estimator are a linear function of rows, which `to_linear` gives once it is fitted."""
+    """Whether an estimator's scores are linear in the rows, as `to_linear` needs."""
     return isinstance(estimator, LinearClassifierMixin)
 
 
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
+    """Take the coefficients and intercepts out of a linear estimator.
+
+    Coefficients are float32 (d, n_species), intercepts (n_species,).
+    """
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
     if len(coefficients) == 1:
@@ -201,12 +250,13 @@ def _suggest_names(class_name: str) -> str:
 
 
 def _make_steps(steps: Any) -> list[tuple[str, Any]]:
-    """Make the steps of a pipeline, each given by a name, a class and its parameters."""
+    """Make the steps of a pipeline, each from a name, a class and its parameters."""
     try:
         steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
     except msgspec.ValidationError:
         raise ValueError(
-            f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}"
+            f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = "
+            f"{steps!r:.100}"
         ) from None
     return [(step, make_estimator(name, options)) for step, name, options in steps]
 

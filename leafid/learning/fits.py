@@ -1,4 +1,4 @@
-"""Classifiers of weighted rows: ridge regression, in dual or in primal form, and those of scikit-learn."""
+"""Classifiers of weighted rows: ridge regression in two forms, and scikit-learn's."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ _MAX_SINGLE_RATIO = 1e5
 
 
 class DualRidge(WeightedRows):
-    """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
+    """Ridge regression by the kernel matrix, for fewer rows than twice the columns.
 
-    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ
+    With K the kernel matrix of the rows, Kc of the centred rows, W the weights, λ
     the penalty, and Y the targets less their weighted mean, the dual coefficients are
     (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S those divided by their
     sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's
     identity.
 
-    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0.
+    Rows and weights are as for `WeightedRows`; labels, int (n,), are species from 0.
     A `LinAlgError` is raised when the penalty is too weak.
 
     References
@@ -49,10 +49,10 @@ class DualRidge(WeightedRows):
         kernel = self.read_kernel()
         with_means = kernel @ shares
         low_rank = np.hstack([indicators, with_means])
-        solved = self._solve(
+        solution = self._solve(
             kernel, np.hstack([targets - self._intercepts, low_rank]), penalty
         )
-        dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
+        dual, of_low_rank = np.hsplit(solution.astype(np.float64), [targets.shape[1]])
         nothing = np.zeros((shares.shape[1],) * 2)
         one = np.eye(shares.shape[1])
         # The inverse of [[S'KS, -1], [-1, 0]].
@@ -94,11 +94,11 @@ class DualRidge(WeightedRows):
 
 
 class PrimalRidge(WeightedRows):
-    """Ridge regression by the products of columns, where these are fewer than half the rows.
+    """Ridge regression by products of columns, for fewer columns than half the rows.
 
     With X the centred rows, W the weights, λ the penalty, and Y the targets less their
-    weighted mean, the coefficients are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are.
-    The parameters are the same.
+    weighted mean, the coefficients are (X'WX + λ)⁻¹ X'WY, equal to the coefficients of
+    `DualRidge`. The parameters are the same.
     """
 
     def __init__(
@@ -162,7 +162,10 @@ class EstimatorFit(WeightedRows):
 
     @property
     def classifier(self) -> LinearClassifier | bytes:
-        """The classifier of centred rows: in the format of `leafid.learning.estimator_bytes` if it is not linear."""
+        """The classifier of centred rows: bytes if the estimator isn't linear.
+
+        The bytes are in the format of `leafid.learning.estimator_bytes`.
+        """
         if not is_linear(self._estimator):
             return dump(self._estimator)
         values, intercepts = to_linear(self._estimator)

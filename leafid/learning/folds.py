@@ -12,7 +12,8 @@ S = TypeVar("S")
 class Folds(NamedTuple, Generic[T]):
     """A value for each way of holding examples out.
 
-    A way is named after what a classifier that is fitted without a fold has not seen.
+    A classifier that is fitted without a fold has not seen the plant, or the species,
+    that names the way.
     """
 
     #: The plants of the fold.

@@ -1,4 +1,4 @@
-"""Fuses the scores of several experts into one calibrated probability for every species."""
+"""Fuses the scores of experts into one calibrated probability for every species."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ _MIN_RANGE = 1e-9
 def fuse(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
 ) -> np.ndarray:
-    """Turn the experts' scores into probabilities, float64 (n, n_species).
-
-    Rows sum to 1.
+    """Turn the experts' scores into probabilities.
 
     An expert's scores times its weight and its trust in the picture are, up to a
-    constant, logarithms of a posterior; the posteriors of all experts are multiplied. A
-    row without any possible species is uniform.
+    constant, logarithms of a posterior; the posteriors of all experts are multiplied.
 
     Parameters
     ----------
     scores : sequence of ndarray of float, (n, n_species)
-        Those of each expert, -inf for a species that is impossible to all of them.
+        The scores of each expert, -inf for a species that is impossible to all experts.
     trust : sequence of ndarray of float, (n,)
-        That of each expert, from 0 to 1.
+        The trust of each expert, from 0 to 1.
     weights : ndarray of float, (n_experts,)
         0 or more.
+
+    Returns
+    -------
+    ndarray of float64, (n, n_species)
+        Rows sum to 1. A row without any possible species is uniform.
     """
     total = sum_scores(scores, trust, weights)
     total[~np.isfinite(total).any(axis=1)] = 0
@@ -43,12 +45,18 @@ def sum_scores(
 ) -> np.ndarray:
     """Sum the weighted scores that `fuse` turns into probabilities.
 
-    The sums are float64 (n, n_species), -inf for impossible species.
+    The parameters are as for `fuse`.
+
+    Returns
+    -------
+    ndarray of float64, (n, n_species)
+        -inf for impossible species.
     """
     possible = np.isfinite(scores[0])
     total = np.zeros(possible.shape)
-    for of_expert, trusted, weight in zip(scores, trust, weights, strict=True):
-        total += np.where(possible, of_expert, 0) * (weight * trusted)[:, None]
+    for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
+        factors = weight * expert_trust
+        total += np.where(possible, expert_scores, 0) * factors[:, None]
     # An impossible species stays so with a weight of 0.
     return np.where(possible, total, -np.inf)
 
@@ -68,7 +76,7 @@ def fit_fusion_weights(
     labels: np.ndarray,
     importance: np.ndarray,
 ) -> np.ndarray:
-    """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
+    """Fit the weights of highest likelihood on held-out pictures.
 
     This calibrates as well: the weight of a single expert is the inverse temperature of
     its scores.
@@ -76,11 +84,16 @@ def fit_fusion_weights(
     Parameters
     ----------
     scores, trust : sequence of ndarray
-        Those of `fuse`, of pictures whose plants the experts were not trained on.
+        As for `fuse`, of pictures whose plants the experts were not trained on.
     labels : ndarray of int, (n,)
-        Their species, of finite scores.
+        The species of the pictures, whose scores are finite.
     importance : ndarray of float, (n,)
         Sample weights.
+
+    Returns
+    -------
+    ndarray of float64, (n_experts,)
+        0 or more; all are 1 without pictures.
 
     References
     ----------
@@ -95,21 +108,21 @@ def fit_fusion_weights(
     importance = importance / importance.sum()
     rows = np.arange(len(labels))
     units = np.ones(n_experts)
-    trusted = []
+    trusted_scores = []
     for index in range(n_experts):
         finite = np.where(np.isfinite(scores[index]), scores[index], 0)
-        trusted.append(finite * trust[index][:, None])
+        trusted_scores.append(finite * trust[index][:, None])
         # Weights are optimised in units of the scores' standard deviations, so that all
         # are equally easy to change.
-        if np.ptp(trusted[index]) > _MIN_RANGE:
-            units[index] = trusted[index].std()
+        if np.ptp(trusted_scores[index]) > _MIN_RANGE:
+            units[index] = trusted_scores[index].std()
 
     def compute_loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         posterior = fuse(scores, trust, scaled / units)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
         excess = [
             (posterior * values).sum(axis=1) - values[rows, labels]
-            for values in trusted
+            for values in trusted_scores
         ]
         gradient = np.array(excess) @ importance / units
         loss = _PENALTY * (scaled**2).sum() - importance @ log_likelihood

@@ -107,7 +107,7 @@ def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
 def predict_knownness(evidence: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """Give the probability that leaves are of known species, float64 (n,).
 
-    The evidence is that of `compute_evidence`. The probability holds where leaves of
+    `compute_evidence` gives the evidence. The probability holds where leaves of
     known and of unknown species are equally frequent.
     """
     return predict_logistic(evidence, coefficients)
@@ -126,8 +126,8 @@ def compute_evidence(
 ) -> np.ndarray:
     """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
 
-    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two
-    species at least; `confidence`, float (n,), is that of the segmentation.
+    Scores, trust and weights are as for `leafid.learning.fusion.fuse`, for two
+    species at least; `confidence`, float (n,), is the segmentation's.
 
     The values are, of the fused answer: logarithm of the highest probability, logarithm
     of its complement, entropy, and margin of the log posterior. Of each expert: its

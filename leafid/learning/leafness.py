@@ -24,7 +24,7 @@ def fit_leafness(examples: Examples) -> tuple[np.ndarray, np.ndarray]:
     coefficients : ndarray of float32, (n_columns + 1,)
         For `predict_leafness`.
     probabilities : ndarray of float64, (n,)
-        Those of the examples, each without its group.
+        Of the examples, each by a regression without its group.
     """
     return fit_calibrated(examples, _PENALTY, _LEAF_SHARE)
 

@@ -1,4 +1,4 @@
-"""Linear classifiers as plain arrays, and the feature maps with which they do the work of those with a kernel."""
+"""Linear classifiers as arrays, and feature maps that take the place of kernels."""
 
 from __future__ import annotations
 
@@ -12,16 +12,28 @@ LinearClassifier = tuple[np.ndarray, np.ndarray]
 
 
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
-    """Apply a feature map to vectors (n, d): ``none``, or ``chi2``, for which negative numbers count as 0."""
+    """Apply a feature map, ``none`` or ``chi2``, to vectors (n, d).
+
+    For ``chi2``, negative numbers count as 0.
+    """
     return apply_chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
 def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
-    """Map vectors (n, d) of 0 or more so that inner products, of float32 (n, 3 d), approximate Σ 2xy / (x + y).
+    """Map vectors so that inner products approximate the χ² kernel, Σ 2xy / (x + y).
 
     The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2,
     sample_interval=0.5)` to the bit. Importing that takes twice the CPU time of
     everything else that identifying a picture imports.
+
+    Parameters
+    ----------
+    vectors : ndarray of float, (n, d)
+        0 or more.
+
+    Returns
+    -------
+    ndarray of float32, (n, 3 d)
 
     References
     ----------
@@ -52,11 +64,22 @@ def weigh_pictures(
     species_balance: float,
     plant_balance: float,
 ) -> np.ndarray:
-    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
+    """Weigh pictures by how many pictures their species and their plants have.
 
-    A balance is minus the exponent. With a species balance above 1, a rare species
-    counts more in total than a common one: pictures to identify differ more from the
-    few that there are of it.
+    With a species balance above 1, a rare species counts more in total than a common
+    one: pictures to identify differ more from the few that there are of it.
+
+    Parameters
+    ----------
+    labels, plants : sequence, (n,)
+        The species and the plant of each picture.
+    species_balance, plant_balance : float
+        The weight of a picture is divided by the number of its species' pictures, and
+        of its plant's pictures, to these powers.
+
+    Returns
+    -------
+    ndarray of float64, (n,)
     """
     weights = np.ones(len(labels))
     for groups, balance in (
@@ -69,7 +92,10 @@ def weigh_pictures(
 
 
 def encode_one_vs_rest(labels: np.ndarray) -> np.ndarray:
-    """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
+    """Encode labels as regression targets: float32 (n, n_species).
+
+    The label's column is 1, all others are -1.
+    """
     return np.where(
         labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1)
     )

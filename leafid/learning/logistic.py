@@ -1,4 +1,4 @@
-"""Logistic regressions: applied, fitted, and calibrated on groups that were held out."""
+"""Logistic regressions: applied, fitted, and calibrated on held-out groups."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def fit_calibrated(
     Parameters
     ----------
     examples : Examples
-        Those of both classes.
+        Of both classes.
     penalty : float
         The weight of the squared coefficients.
     positive_share : float
@@ -88,7 +88,7 @@ def fit_calibrated(
     coefficients : ndarray of float32, (n_columns + 1,)
         The intercept is the last one.
     probabilities : ndarray of float64, (n,)
-        Those of the examples, each without its group.
+        Of the examples, each by a regression without its group.
     """
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
@@ -96,7 +96,8 @@ def fit_calibrated(
 
     rows = make_rows(examples.rows, standardise=True)
     compressed, combinations = rows.compressed
-    values = compressed.read(slice(None))
+    # In single precision, the last steps would be smaller than the rounding.
+    values = compressed.read(slice(None)).astype(np.float64)
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
     final = fit_logistic(values, is_positive, weights, penalty)
@@ -107,7 +108,7 @@ def fit_calibrated(
         cv=PredefinedSplit(_assign_folds(examples)),
         method="decision_function",
         params={"sample_weight": weights},
-    ).astype(np.float64)
+    )
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )

@@ -46,7 +46,7 @@ def fuse_pictures(
     Returns
     -------
     ndarray of float64, shape (n_species,)
-        They sum to 1; those of a single picture stay the same.
+        They sum to 1. The probabilities of a single picture stay the same.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def fit_plant_exponent(
     Parameters
     ----------
     probabilities : ndarray of float, shape (n, n_species)
-        Those of held-out pictures of one type.
+        Of held-out pictures of one type.
     labels : ndarray of int, shape (n,)
         The columns of their species.
     plants : sequence of str

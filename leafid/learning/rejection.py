@@ -43,7 +43,7 @@ _CALIBRATION_FLOOR = 1e-15
 # The same where the calibration is fitted.
 _FITTING_FLOOR = 1e-6
 _CALIBRATION_PENALTY = 1.0
-# Weight of a plant's share in the operating points; the remaining weight is that of its
+# Weight of a plant's share in the operating points; the remaining weight goes to its
 # pictures.
 _PLANT_SHARE = 2 / 3
 # The names of fields in model files.
@@ -55,7 +55,7 @@ _STORED_NAMES = {
 
 
 class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
-    """What gives both probabilities, and the operating points of both together."""
+    """The coefficients of both probabilities, and their common operating points."""
 
     #: float32 (n_columns + 1,): for `predict_leafness`, on the vectors of all experts,
     #: in the recipe's order.
@@ -75,7 +75,7 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     def assess(
         self, vectors: np.ndarray, evidence: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
+        """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
         `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
         is that of `compute_evidence`.
@@ -91,12 +91,14 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         known: np.ndarray,
         rejected_share: float = REJECTED_SHARE,
     ) -> np.ndarray:
-        """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
+        """Judge pictures: str (n,), by the probabilities of `assess`, float (n,).
+
+        The share is as for `find_threshold`.
 
         It is "species" for a picture whose species is named, or why it is rejected:
         "no-leaf" surely shows none, "unclear" hardly looks like a leaf, "unknown" is
         probably a leaf of an unknown species. The first two are not counted in the
-        share, but with a share of 0 only what has a probability of 0 is rejected.
+        share, but with a share of 0 only pictures with a probability of 0 are rejected.
         """
         is_named = (leaf >= _MIN_LEAF) & (
             acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
@@ -130,10 +132,12 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
 
 
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
+    """Score how surely pictures show a leaf of a known species, from two probabilities.
 
-    It is the product of both. Pictures that hardly look like leaves have lower scores
-    than all others: many of them are as sure a species as a leaf to the experts.
+    Both are float (n,), as `Rejection.assess` gives them.
+
+    The score is the product of both. Pictures that hardly look like leaves have lower
+    scores than all others: many of them are as sure a species as a leaf to the experts.
     """
     return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 
@@ -155,7 +159,7 @@ def fit_rejection(
     leaves : HeldOutLeaves
         One of them at least is of a species of which another plant was seen.
     examples : Examples
-        The vectors of the same leaves, then those of pictures without a leaf.
+        The vectors of the same leaves, then of pictures without a leaf.
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
     """
@@ -180,7 +184,7 @@ def fit_rejection(
 def compute_quantiles(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Compute the quantiles of `Rejection` from the scores of leaves, float (n,).
 
-    The weights, float (n,), are those with which every plant counts the same.
+    With the weights, float (n,), every plant counts the same.
     The pictures of a plant are rejected together: if pictures counted the same, a few
     plants with many would set the operating points; if plants did, a few with a single
     picture. In between, neither share is far off.
@@ -200,7 +204,7 @@ def _fit_calibration(
 ) -> np.ndarray:
     """Fit slope and offset of `apply_calibration` on known and unknown species.
 
-    What is calibrated is to hold for poor pictures: it is learned from jittered ones,
+    The calibration is to hold for poor pictures: it is learned from jittered ones,
     if there are any.
     """
     is_used = np.ones(len(p_leaf), bool)

@@ -1,4 +1,4 @@
-"""Statistics of training rows from which a linear classifier can learn further rows without them."""
+"""Statistics of training rows, by which a linear classifier learns further rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,11 @@ class RowStatistics:
             self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
         )
         updated = make_statistics(
-            components, remainder, mean, float(total), self.transform
+            components,
+            remainder,
+            mean=mean,
+            weight=float(total),
+            transform=self.transform,
         )
         return replace(updated, base_weight=self.base_weight)
 
@@ -69,7 +73,13 @@ def make_statistics(
     components, remainder, mean = (
         a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean)
     )
-    return RowStatistics(components, remainder, mean, weight, transform)
+    return RowStatistics(
+        components=components,
+        remainder=remainder,
+        mean=mean,
+        weight=weight,
+        transform=transform,
+    )
 
 
 def update_ridge(
@@ -79,16 +89,32 @@ def update_ridge(
     residuals: np.ndarray,
     regularisation: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Change a ridge regression by recursive least squares, so that it has learned further rows without the old ones.
+    """Have a ridge regression learn further rows, by recursive least squares.
 
-    With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with
-    the weights Ω, the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n,
-    n_species) are the residuals of the new rows, and the intercept is a column that is
-    not penalised. The change is exact for exact statistics. A⁻¹ is applied by
-    Woodbury's identity.
+    With A = X'WX + λ of the old rows, centred, and Z the new ones with the weights Ω,
+    the coefficients change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R are the residuals of the
+    new rows, and the intercept is a column that is not penalised. The change is exact
+    for exact statistics. A⁻¹ is applied by Woodbury's identity.
 
-    Returns the changes of coefficients, float64 (n_columns, n_species), and of
-    intercepts, (n_species,).
+    Parameters
+    ----------
+    statistics : RowStatistics
+        Of the old rows, none of which is needed.
+    rows : ndarray of float, (n, n_columns)
+        The new rows.
+    weights : ndarray of float, (n,)
+        Above 0.
+    residuals : ndarray of float, (n, n_species)
+        The targets of the new rows less their scores.
+    regularisation : float
+        λ, the penalty of the squared coefficients.
+
+    Returns
+    -------
+    coefficients : ndarray of float64, (n_columns, n_species)
+        The change of the coefficients.
+    intercepts : ndarray of float64, (n_species,)
+        The change of the intercepts.
 
     References
     ----------
@@ -99,9 +125,9 @@ def update_ridge(
     diagonal = statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
-    solved = centred.T / diagonal[:, None]
-    solved -= scaled @ np.linalg.solve(inner, components.T @ solved)
-    kernel = centred @ solved + 1 / statistics.weight + np.diag(1 / weights)
+    solution = centred.T / diagonal[:, None]
+    solution -= scaled @ np.linalg.solve(inner, components.T @ solution)
+    kernel = centred @ solution + 1 / statistics.weight + np.diag(1 / weights)
     dual = np.linalg.solve(kernel, residuals.astype(np.float64))
-    change = solved @ dual
+    change = solution @ dual
     return change, dual.sum(axis=0) / statistics.weight - statistics.mean @ change

@@ -1,4 +1,4 @@
-"""The training rows of an expert: its vectors, mapped, centred and standardised in parts, whenever they are read."""
+"""The training rows of an expert: its vectors, mapped and scaled when they are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_BYTES_IN_MEMORY = 2**26
 # How many numbers are read at once. They take 16 MiB, and several times as much when
 # they are mapped.
 _BATCH_NUMBERS = 2**22
-# The mean of at least this number of rows is about that of all.
+# The mean of at least this number of rows is near the mean of all.
 _N_SAMPLED = 256
 # Standard deviation below which a column counts as constant.
 _MIN_SPREAD = 1e-6
@@ -53,15 +53,16 @@ def make_array(
             return np.memmap(file, dtype, "r+", shape=(n_rows, n_columns))
     except OSError as error:
         raise LeafidError(
-            f"{folder or tempfile.gettempdir()}: the training vectors can't be written to a temporary file: "
-            f"{error.strerror or error}; make room, or name another folder with --cache (with --no-cache: TMPDIR)"
+            f"{folder or tempfile.gettempdir()}: the training vectors can't be written "
+            f"to a temporary file: {error.strerror or error}; make room, or name "
+            "another folder with --cache (with --no-cache: TMPDIR)"
         ) from error
 
 
 def release_memory(array: np.ndarray) -> None:
     """Release the memory of an array that is mapped to a file.
 
-    What is read again comes from the file.
+    Rows that are read again come from the file.
     """
     if isinstance(array, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
         array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # NumPy shows its map in no other way
@@ -105,7 +106,10 @@ class TrainingRows:
     def read(
         self, rows: np.ndarray | slice, columns: slice = slice(None)
     ) -> np.ndarray:
-        """Read rows, float32 (k, n_columns), or only what some columns of their vectors are mapped to."""
+        """Read rows, float32 (k, n_columns), or some columns of them.
+
+        Columns are of vectors; a feature map makes several columns of a row from each.
+        """
         mapped_columns = (
             np.arange(len(self.mean))
             .reshape(-1, self.vectors.shape[1])[:, columns]
@@ -180,13 +184,17 @@ class TrainingRows:
             corner, np.eye(kept), trans="T", lower=True
         )
         return TrainingRows(
-            values, self.domains, "none", np.zeros(kept, np.float32), None
+            vectors=values,
+            domains=self.domains,
+            map="none",
+            mean=np.zeros(kept, np.float32),
+            scale=None,
         ), combinations
 
     def rotate_back(
         self, coefficients: np.ndarray, combinations: np.ndarray | None
     ) -> np.ndarray:
-        """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
+        """Turn coefficients of compressed rows, (k, m), into coefficients of rows."""
         if combinations is None:
             return coefficients
         return self.combine(combinations @ coefficients)
@@ -230,5 +238,10 @@ def make_rows(
     if domains is None:
         domains = np.zeros(len(vectors), np.int64)
     return TrainingRows(
-        vectors, domains, map, (first + mean).astype(np.float32), scale, folder
+        vectors=vectors,
+        domains=domains,
+        map=map,
+        mean=(first + mean).astype(np.float32),
+        scale=scale,
+        folder=folder,
     )

@@ -1,4 +1,4 @@
-"""Trained classifiers of vectors, and what turns vectors into the rows that they were trained on."""
+"""Trained classifiers of vectors, which make the rows that they were trained on."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class LinearScorer:
     intercepts: np.ndarray
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better.
+        """Score every species for vectors (n, d); a higher score is better.
 
-        Float32 (n, n_species).
+        The scores are float32 (n, n_species).
         """
         return (
             apply_feature_map(vectors, self.map)
@@ -37,7 +37,7 @@ class LinearScorer:
 
 @dataclass(frozen=True, eq=False)
 class RowTransform:
-    """Turns vectors into centred rows like those of a training."""
+    """Turns vectors into centred rows like the rows of a training."""
 
     #: The feature map.
     map: str
@@ -49,7 +49,7 @@ class RowTransform:
     scale: np.ndarray | None = None
 
     def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
-        """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
+        """Turn vectors (n, d) of domains, int (n,), into rows (n, n_columns)."""
         rows = apply_feature_map(vectors.astype(np.float32), self.map)
         rows = rows - np.array(
             [self.means.get(domain, self.mean) for domain in domains.tolist()]
@@ -59,7 +59,7 @@ class RowTransform:
         return rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
-        """Make what transforms vectors of any domain as those of one."""
+        """Make a transform of vectors of any domain as if they were of one."""
         return replace(self, means={}, mean=self.means.get(domain, self.mean))
 
     def make_scorer(
@@ -77,7 +77,7 @@ class RowTransform:
         )
 
     def read_scorer(self, scorer: LinearScorer, domain: int) -> LinearClassifier:
-        """Turn what `make_scorer` made into a classifier of centred rows again."""
+        """Turn the result of `make_scorer` into a classifier of centred rows again."""
         coefficients = scorer.coefficients.astype(np.float64)
         intercepts = (
             scorer.intercepts + self.means.get(domain, self.mean) @ coefficients
@@ -92,7 +92,7 @@ class RowTransform:
 class EstimatorScorer:
     """A trained classifier of vectors, as `LinearScorer` is one that is linear."""
 
-    #: What turns vectors into the rows that it was trained on.
+    #: Turns vectors into the rows that the classifier was trained on.
     transform: RowTransform
     #: The classifier as `leafid.learning.estimator_bytes.dump` writes it.
     content: bytes
@@ -109,9 +109,9 @@ class EstimatorScorer:
         return load(self.content)
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better.
+        """Score every species for vectors (n, d); a higher score is better.
 
-        Float32 (n, n_species).
+        The scores are float32 (n, n_species).
         """
         from leafid.learning.estimators import score
 

@@ -28,7 +28,7 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: a picture's weight is the number of pictures of its species to the power of minus
     #: this; 0: all weigh the same
     species_balance: _Exponent = 0.5
-    #: likewise by the number of pictures of its plant (those of one acquisition type)
+    #: likewise by the number of pictures of its plant (of one acquisition type)
     plant_balance: _Exponent = 0.5
     #: subtract the mean of each acquisition type, where several are trained on
     centre_types: bool = False
@@ -38,7 +38,8 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.classifier == "ridge":
             if self.classifier_options:
                 raise ValueError(
-                    "classifier_options: expected none for 'ridge', which has a regularisation"
+                    "classifier_options: expected none for 'ridge', which has a "
+                    "regularisation"
                 )
             return
         # scikit-learn takes a second to import.

@@ -1,4 +1,4 @@
-"""Training rows with weights, centred by domain: what the classifiers of an expert learn from.
+"""Training rows with weights, centred by domain, for the classifiers of an expert.
 
 The rows of a domain (acquisition type and augmentation) are centred on their mean, in
 which all count the same. A domain without rows of weight above 0 is centred on the mean
@@ -19,7 +19,7 @@ _MIN_EIGENVALUE_RATIO = 1e-6
 
 
 class WeightedRows:
-    """Training rows with weights, float (n,), of 0 or more, and above 0 for one row at least."""
+    """Training rows with weights, float (n,), of 0 or more, of which one is above 0."""
 
     def __init__(self, rows: TrainingRows, weights: np.ndarray) -> None:
         self.rows = rows
@@ -41,7 +41,7 @@ class WeightedRows:
 
     @cached_property
     def transform(self) -> RowTransform:
-        """What turns further vectors into centred rows like these."""
+        """The transform of further vectors into centred rows like these."""
         rows = self.rows
         scale = np.ones(rows.shape[1], np.float32) if rows.scale is None else rows.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -55,7 +55,7 @@ class WeightedRows:
         )
 
     def sum_rows(self, coefficients: np.ndarray) -> np.ndarray:
-        """Sum the rows of weight above 0 with coefficients (k, m): float64 (n_columns, m)."""
+        """Sum the rows of weight above 0 with coefficients (k, m): (n_columns, m)."""
         return self.rows.combine(self._scatter_to_all_rows(coefficients))
 
     def read_kernel(self) -> np.ndarray:
@@ -71,7 +71,7 @@ class WeightedRows:
         )
 
     def summarise(self) -> RowStatistics:
-        """Summarise centred rows by their leading principal components, and the variances of what they leave."""
+        """Summarise centred rows by principal components and residual variances."""
         vectors, strengths = self.find_components(N_COMPONENTS)
         total = float(self.weights.sum())
         mean = np.zeros(self.rows.shape[1])
@@ -88,10 +88,12 @@ class WeightedRows:
         )
         components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
         remainder = squares - total * mean**2 - (components**2).sum(axis=1)
-        return make_statistics(components, remainder, mean, total, self.transform)
+        return make_statistics(
+            components, remainder, mean=mean, weight=total, transform=self.transform
+        )
 
     def compute_gram(self) -> np.ndarray:
-        """Compute the weighted sum of the products of centred columns, float64 (n_columns, n_columns)."""
+        """Compute weighted products of centred columns, (n_columns, n_columns)."""
         n_columns = self.rows.shape[1]
         gram = np.zeros((n_columns, n_columns))
         for part in iterate_batches(len(self.indices), n_columns):
@@ -100,7 +102,10 @@ class WeightedRows:
         return gram
 
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
+        """Find principal components, (n_columns, k), and weighted sums of squares.
+
+        The sums of squares are along the components, which are the leading ones.
+        """
         n_rows, n_columns = self.rows.shape
         roots = np.sqrt(self.weights[:, None])
         if n_columns < n_rows:
@@ -117,7 +122,10 @@ class WeightedRows:
         return self.sum_rows(vectors), strengths
 
     def _scatter_to_all_rows(self, values: np.ndarray) -> np.ndarray:
-        """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""
+        """Spread values of the rows of weight above 0, (k, …), to all rows, (n, …).
+
+        The other rows get 0.
+        """
         scattered = np.zeros((len(self.rows.domains), *values.shape[1:]))
         scattered[self.indices] = values
         return scattered
@@ -126,7 +134,10 @@ class WeightedRows:
 def _find_eigenvectors(
     matrix: np.ndarray, number: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the eigenvectors, (size, k), with the largest eigenvalues above 0 of a positive semidefinite matrix."""
+    """Find leading eigenvectors, (size, k), of a positive semidefinite matrix.
+
+    Their eigenvalues are the largest ones above 0.
+    """
     if len(matrix) <= 2 * number or not matrix.any():
         values, vectors = np.linalg.eigh(matrix.astype(np.float64))
     else:

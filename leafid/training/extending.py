@@ -1,4 +1,4 @@
-"""Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
+"""Adds species to a model, which keeps statistics of its training pictures.
 
 Every expert's classifier learns the new pictures by recursive least squares
 (`update_ridge`): the new species get columns, and those of the old species learn that
@@ -34,19 +34,23 @@ from leafid.training.training_set import build_training_set
 def check_extension(
     model: Model, pictures: Sequence[Picture], name: str = "the model"
 ) -> None:
-    """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
+    """Raise a `LeafidError` for a model that can't learn further species.
+
+    It lacks statistics, knows a species already, or doesn't know an acquisition type.
+    """
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
         raise LeafidError(
-            f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
+            f"{name} keeps no statistics that further species could be learned with: "
+            "not all of its classifiers are "
             '"ridge"; train it again'
         )
     if known := sorted(
         {str(picture.species) for picture in pictures} & model.species.keys()
     ):
         raise LeafidError(
-            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
-            "on all pictures together"
+            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} "
+            "first; leave them out, or train on all pictures together"
         )
     learned = {
         type_
@@ -57,8 +61,9 @@ def check_extension(
         {picture.type for picture in pictures if picture.type} - learned
     ):
         raise LeafidError(
-            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
-            f"type {unknown[0]}; say --assume-type, or leave them out"
+            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, "
+            f"and some of the new ones are of type {unknown[0]}; say --assume-type, or "
+            "leave them out"
         )
 
 
@@ -151,19 +156,19 @@ def _extend_group(
     for name, expert in loader.show_progress(
         recipe.experts.items(), len(recipe.experts), "fit"
     ):
-        kept = first.statistics[name]
-        rows = kept.transform.transform(
+        old = first.statistics[name]
+        rows = old.transform.transform(
             training_set.vectors[name], training_set.number_domains()
         )
         # New pictures weigh as much as they would in training together with the old
         # ones.
-        weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
+        weights = old.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         for type_, identifier in identifiers.items():
             scorers[type_][name] = _extend_scorer(
                 identifier, name, species, rows=rows, labels=row_labels, weights=weights
             )
-        statistics[name] = kept.update(rows, weights)
+        statistics[name] = old.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
     for type_, identifier in identifiers.items():
@@ -186,7 +191,7 @@ def _extend_group(
 def _lower_operating_point(
     identifier: Identifier, features: Sequence[Features | None]
 ) -> Identifier:
-    """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
+    """Lower the quantiles of `Identifier.rejection` where new pictures have lower ones.
 
     The regression that recognises leaves has seen no leaf of the new species, and may
     take them for something else.
@@ -241,14 +246,14 @@ def _extend_scorer(
 def _complete_taxa(
     new: Mapping[str, Species], old: Mapping[str, Species]
 ) -> dict[str, Species]:
-    """Give new species without a family or order those of a known species of the genus."""
-    known: dict[str | None, Taxon] = {
+    """Give new species without a family or order the taxa of a species of the genus."""
+    by_genus: dict[str | None, Taxon] = {
         info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus
     }
     completed = {}
     for name, info in new.items():
         taxon = info.taxon
-        relative = known.get(info.taxon.genus, info.taxon)
+        relative = by_genus.get(info.taxon.genus, info.taxon)
         taxon = replace(
             taxon,
             family=taxon.family or relative.family,

@@ -1,4 +1,4 @@
-"""Plans a training: the species, the weights of pictures, the folds, and the pictures that are held out."""
+"""Plans a training: species, weights of pictures, folds, and held-out pictures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ HELD_OUT_PICTURES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class FoldPlan:
-    """The folds in which identifiers for some types are trained on pictures of a training set."""
+    """The folds of a training set in which identifiers for some types are trained."""
 
     training_set: TrainingSet
     types: Sequence[AcquisitionType]
@@ -85,7 +85,7 @@ class FoldPlan:
 
     @cached_property
     def held_out_pictures(self) -> Mapping[AcquisitionType, np.ndarray]:
-        """For each type, the pictures that are scored without their fold, by their indices."""
+        """For each type, the indices of pictures that are scored without their fold."""
         held_out = {}
         for type_ in self.types:
             is_of_type = [picture.type == type_ for picture in self.pictures]
@@ -97,9 +97,12 @@ class FoldPlan:
 
     @cached_property
     def held_out_rows(self) -> Mapping[AcquisitionType, np.ndarray]:
-        """For each type, the rows that are scored without their fold: held-out pictures, then their jittered copies.
+        """For each type, the rows that are scored without their fold.
 
-        What is learned from their scores holds for poorer cameras and other light, too.
+        Held-out pictures come first, then their jittered copies.
+
+        Weights that are learned from their scores hold for poorer cameras and other
+        light, too.
         """
         find_jittered = self.training_set.find_jittered
         return {
@@ -135,7 +138,10 @@ class FoldPlan:
 def relative_picture_weights(
     pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings
 ) -> np.ndarray:
-    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
+    """Give each picture its weight.
+
+    A picture has weight 1 if its species and plant have no other picture.
+    """
     # Scans and photos of one plant count as two plants: they don't resemble each other.
     plants = [f"{picture.group} {picture.type}" for picture in pictures]
     return weigh_pictures(

@@ -1,4 +1,4 @@
-"""Fuses the classifiers of the experts into an identifier, with weights that are fitted on held-out scores."""
+"""Fuses the classifiers of the experts, with weights fitted on held-out scores."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ HeldOutScores = Folds[Sequence[np.ndarray]]
 def select_scores(
     plan: FoldPlan, type_: AcquisitionType, experts: Mapping[str, FittedExpert]
 ) -> HeldOutScores:
-    """Select the scores of a type's held-out rows from those of all types."""
+    """Select the scores of a type's held-out rows from the rows of all types."""
     positions = np.searchsorted(plan.scored_rows, plan.held_out_rows[type_])
     scores = zip(*(fit.held_out_scores for fit in experts.values()), strict=True)
     return Folds(*scores).map(lambda of_experts: [s[positions] for s in of_experts])
@@ -77,7 +77,10 @@ def fuse_experts(
 def _fit_weights(
     plan: FoldPlan, type_: AcquisitionType, scores: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, HeldOutAnswers]:
-    """Fit the weights of the experts on the scores of held-out rows, and give the answers to held-out pictures."""
+    """Fit the weights of the experts on the scores of held-out rows.
+
+    The answers to the held-out pictures are also returned.
+    """
     training_set = plan.training_set
     rows = plan.held_out_rows[type_]
     indices = training_set.picture_indices[rows]
@@ -87,7 +90,7 @@ def _fit_weights(
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
         [expert_scores[is_known] for expert_scores in scores],
-        [trusted[is_known] for trusted in trust],
+        [values[is_known] for values in trust],
         labels[is_known],
         weigh_by_plant(pictures)[is_known],
     )

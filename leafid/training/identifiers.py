@@ -1,4 +1,4 @@
-"""Trains identifiers: the classifiers of each expert on all pictures and without each fold, and their fusion."""
+"""Trains identifiers: the classifiers of each expert, and their fusion."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def train_identifiers(
     *,
     learn_rejection: bool = True,
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
-    """Train an identifier for each of some types that the recipe of a training set serves.
+    """Train an identifier for each of some types that the training set's recipe serves.
 
     The experts' classifiers are trained once for all of the types.
 
@@ -66,7 +66,8 @@ def train_identifiers(
     )
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(
-            f"no labelled picture of type {min(missing)} could be read; nothing to train on"
+            f"no labelled picture of type {min(missing)} could be read; nothing to "
+            "train on"
         )
     # A cross-validation, which has no use for statistics, keeps rows or learns no
     # rejection.
@@ -81,7 +82,9 @@ def train_identifiers(
             scores = select_scores(plan, type_, experts)
             identifier, answers = fuse_experts(plan, type_, experts, scores)
             if answers.is_known.any():
-                rejection = train_rejection(identifier, plan, scores, pictures, loader)
+                rejection = train_rejection(
+                    identifier, plan, scores=scores, pictures=pictures, loader=loader
+                )
                 identifier = replace(identifier, rejection=rejection)
             trained[type_] = identifier, answers
     return trained

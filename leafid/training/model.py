@@ -1,4 +1,4 @@
-"""Trains a model: an identifier for each acquisition type with its thresholds, and the type recogniser."""
+"""Trains a model: identifiers with their thresholds, and the type recogniser."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,9 @@ def train(
         recipe = recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
-        trained |= train_identifiers(training_set, types, pictures, step, seed)
+        trained |= train_identifiers(
+            training_set, types, pictures=pictures, loader=step, seed=seed
+        )
         if len(trained[types[0]][0].species) == 1:
             _log.warning(
                 "all pictures are of one species; it will be the answer to every %s",
@@ -124,7 +126,7 @@ def _fit_exponent(answers: HeldOutAnswers, seed: int) -> float:
 def train_recogniser(
     pictures: Sequence[Picture], loader: FeatureLoader, seed: int
 ) -> TypeRecogniser:
-    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
+    """Train a recogniser of types, and measure its accuracy on held-out plants.
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as
     well.
@@ -155,7 +157,10 @@ def _recognise_held_out(
     types: Sequence[AcquisitionType],
     seed: int,
 ) -> np.ndarray:
-    """Say which pictures are recognised without their plant, float (n,): 1, 0, or NaN without two types to learn."""
+    """Say which pictures are recognised without their plant: float (n,), 1 or 0.
+
+    All are NaN where there are no two types to learn from.
+    """
     is_correct = np.full(len(pictures), np.nan)
     n_plants = len({picture.group for picture in pictures})
     if n_plants < 2:
@@ -175,7 +180,10 @@ def _recognise_held_out(
 def fit_type_recogniser(
     features: np.ndarray, types: Sequence[AcquisitionType]
 ) -> TypeRecogniser:
-    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
+    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types.
+
+    Each type has the same total weight.
+    """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()

@@ -1,4 +1,4 @@
-"""Learns to reject pictures, from leaves of known and of unknown species and from pictures without a leaf."""
+"""Learns to reject pictures, from known and unknown species, and without a leaf."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -37,7 +37,7 @@ def train_rejection(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
 ) -> Rejection | None:
-    """Train what distinguishes leaves of known species from all else.
+    """Train the rejection of pictures that show no leaf of a known species.
 
     None without pictures to learn from.
 
@@ -76,7 +76,7 @@ def train_rejection(
 
 
 def _sample_leaves(identifier: Identifier, plan: FoldPlan) -> np.ndarray:
-    """Sample positions among the held-out rows of the identifier's type in which a leaf was found."""
+    """Sample positions among the held-out rows of the identifier's type with a leaf."""
     rows = plan.held_out_rows[identifier.type]
     indices = plan.training_set.picture_indices[rows]
     pictures = plan.training_set.select_pictures(indices)
@@ -87,26 +87,33 @@ def _sample_leaves(identifier: Identifier, plan: FoldPlan) -> np.ndarray:
 def _join_vectors(
     training_set: TrainingSet, rows: np.ndarray, further: Sequence[Features]
 ) -> np.ndarray:
-    """Join the vectors of all experts for rows of the training set, then for further features: float16."""
+    """Join the vectors of all experts, of the training set's rows and further features.
+
+    The result is float16.
+    """
     names = list(training_set.recipe.experts)
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
     n_rows = len(rows) + len(further)
-    joined = make_array(n_rows, int(ends[-1]), np.float16, training_set.folder)
-    for name, part in zip(names, np.split(joined, ends[:-1], axis=1), strict=True):
+    vectors = make_array(n_rows, int(ends[-1]), np.float16, training_set.folder)
+    for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
         part[: len(rows)] = training_set.vectors[name][rows]
         part[len(rows) :] = [features.vectors[name] for features in further]
         release_memory(training_set.vectors[name])
-    return joined
+    return vectors
 
 
 def gather_non_leaves(
     identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> list[tuple[str, Features]]:
-    """Gather the features of pictures without a leaf to learn from, with their kinds."""
+    """Gather the features of pictures without a leaf, with the pictures' kinds."""
     number = _N_PHOTOS
     if identifier.type.lies_on_sheet:
         number = _N_SHEETS
-    return list(load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS))
+    return list(
+        load_non_leaves(
+            identifier, pictures, loader=loader, number=number, kinds=TRAINING_KINDS
+        )
+    )
 
 
 def load_non_leaves(
@@ -116,7 +123,9 @@ def load_non_leaves(
     number: int,
     kinds: Iterable[str],
 ) -> Iterator[tuple[str, Features]]:
-    """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
+    """Load the features of `number` pictures without a leaf, with their kinds.
+
+    In each of them the segmentation takes something for a leaf.
 
     Every second one is jittered, so that a poor picture does not look like a leaf for
     that. The sheets of `pictures` lend their background. The leaf is searched for, and

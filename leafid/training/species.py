@@ -1,4 +1,4 @@
-"""Describes the species of training pictures: names, counts, held-out answers, traits, most typical pictures."""
+"""Describes species by training pictures: counts, answers, traits, thumbnails."""
 
 import math
 from collections import Counter
@@ -45,7 +45,7 @@ def describe_species(
     *,
     thumbnails: bool = True,
 ) -> dict[str, Species]:
-    """Describe each species, by its name in alphabetical order, from the readable training pictures.
+    """Describe each species by the readable training pictures, in alphabetical order.
 
     The loader gives the number of workers and the progress. With `thumbnails`, the most
     typical pictures are kept: of each species and type, those of different plants that
@@ -56,16 +56,16 @@ def describe_species(
         lambda picture: (str(picture.species), picture.require_type()),
     )
     certainty, records = _assess_answers(held_out)
-    sampled: list[Picture] = []
+    sample: list[Picture] = []
     typical: list[Picture] = []
     for (_, type_), of_type in by_type.items():
         # Traits are measured on sheets only; other pictures are read if they are kept
         # as thumbnails.
         if type_.lies_on_sheet:
-            sampled += _sample_plants(of_type)
+            sample += _sample_plants(of_type)
         if thumbnails:
             typical += _choose_typical(of_type, certainty)
-    traits = _measure_traits([*sampled, *typical], loader)
+    traits = _measure_traits([*sample, *typical], loader)
     images = _make_thumbnails(typical, traits, loader)
     types_of_species = group_by(by_type, lambda key: key[0])
     described = {}
@@ -99,7 +99,7 @@ def _order_by_type(picture: Picture) -> tuple[str, int]:
 def _measure_traits(
     pictures: Sequence[Picture], loader: FeatureLoader
 ) -> dict[Path, dict[str, float]]:
-    """Measure the traits of pictures, by file and name, without those that are not measured well enough."""
+    """Measure the traits of pictures by file and name, where they are measured well."""
     by_file = {picture.file: picture for picture in pictures}
     function = PictureFunction(
         f"traits|{TRAIT_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
@@ -119,15 +119,15 @@ def _make_thumbnails(
     loader: FeatureLoader,
 ) -> dict[str, list[Thumbnail]]:
     """Make the thumbnails of pictures, by species."""
-    made = loader.map_pictures(
+    results = loader.map_pictures(
         _make_thumbnail, pictures, [traits[picture.file] for picture in pictures]
     )
-    thumbnails: dict[str, list[Thumbnail]] = {}
-    shown = loader.show_progress(made, len(pictures), "thumbnails")
-    for picture, thumbnail in zip(pictures, shown, strict=True):
+    by_species: dict[str, list[Thumbnail]] = {}
+    thumbnails = loader.show_progress(results, len(pictures), "thumbnails")
+    for picture, thumbnail in zip(pictures, thumbnails, strict=True):
         if thumbnail:
-            thumbnails.setdefault(str(picture.species), []).append(thumbnail)
-    return thumbnails
+            by_species.setdefault(str(picture.species), []).append(thumbnail)
+    return by_species
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:
@@ -137,7 +137,10 @@ def _count_plants(pictures: Sequence[Picture]) -> int:
 def _assess_answers(
     held_out: Mapping[AcquisitionType, HeldOutAnswers],
 ) -> tuple[dict[Path, float], dict[tuple[str, AcquisitionType], HeldOutRecord]]:
-    """Give the probability of each picture's species by file, and count the answers of each species and type."""
+    """Give the probability of each picture's species by file, and count the answers.
+
+    Answers are counted by species and type.
+    """
     certainty: dict[Path, float] = {}
     records = {}
     for type_, answers in held_out.items():
@@ -163,7 +166,7 @@ def _assess_answers(
 def _choose_typical(
     pictures: Sequence[Picture], certainty: Mapping[Path, float]
 ) -> list[Picture]:
-    """Choose the pictures that are identified with the highest probability, each of another plant."""
+    """Choose the pictures that are most surely identified, each of another plant."""
     best: dict[str, Picture] = {}
     for picture in sorted(
         pictures, key=lambda p: (-certainty.get(p.file, 0), str(p.file))
@@ -173,14 +176,14 @@ def _choose_typical(
 
 
 def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
-    """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
+    """Choose at most `TRAIT_PICTURES` pictures, in rounds with one of each plant."""
     by_plant = group_by(range(len(pictures)), lambda index: pictures[index].group)
     turns = [pair for indices in by_plant.values() for pair in enumerate(indices)]
     return [pictures[index] for _, index in sorted(turns)[:TRAIT_PICTURES]]
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
-    """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
+    """Measure the traits of a leaf on a sheet: float (n_traits,), NaN where unsure."""
     values: dict[str, float] = {}
     if picture.require_type().lies_on_sheet:
         values, _ = measure_reliable_traits(segment(image, picture.require_type()))

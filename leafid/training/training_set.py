@@ -1,4 +1,4 @@
-"""The training set of identifiers: pictures unchanged, jittered, and composited into photos."""
+"""The training set of identifiers: unchanged, jittered, and composited pictures."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MAX_AUGMENTED_PICTURES = 20_000
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
-# What decides how local descriptors are encoded.
+# The keys of an expert that decide how local descriptors are encoded.
 _ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
+    """The rows of the training vectors: one for each picture, then augmented ones."""
 
     recipe: Recipe
     extractor: FeatureExtractor
@@ -48,7 +48,7 @@ class TrainingSet:
     #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
     #: then its composited photos.
     augmentations: np.ndarray
-    #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
+    #: float64 (n_rows,): weight of a row divided by the weight of the picture as it is.
     relative_weights: np.ndarray
     #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary
     #: file where they are many.
@@ -68,7 +68,7 @@ class TrainingSet:
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
     def find_jittered(self, pictures: np.ndarray) -> np.ndarray:
-        """Find the rows of the jittered copies of some pictures, given by their indices."""
+        """Find the rows of the jittered copies of pictures with some indices."""
         rows = self.find_rows(pictures)
         return rows[
             (self.augmentations[rows] > 0)
@@ -76,7 +76,9 @@ class TrainingSet:
         ]
 
     def number_domains(self) -> np.ndarray:
-        """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
+        """Give the number of each row's domain: int (n_rows,).
+
+        Rows of a domain resemble each other, and are centred on their mean.
 
         From 0, they are the pictures of each of the recipe's training types, as they
         are or jittered; then, for each composited photo of a picture, the photos of
@@ -90,14 +92,17 @@ class TrainingSet:
         return of_pictures[self.picture_indices] + len(types) * composites
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
-        """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
+        """Turn weights of pictures, (n_pictures,), into weights of rows of that sum.
+
+        Rows have the shape (n_rows,).
+        """
         weights = picture_weights[self.picture_indices] * self.relative_weights
         if not weights.any():
             return weights
         return weights * (picture_weights.sum() / weights.sum())
 
     def make_rows(self, name: str) -> TrainingRows:
-        """Make the training rows of an expert, or take those that are kept."""
+        """Make the training rows of an expert, or take rows that were kept."""
         if self.rows and name in self.rows:
             return self.rows[name]
         expert = self.recipe.experts[name]
@@ -121,7 +126,9 @@ def build_training_set(
     seed: int = 0,
     extractor: FeatureExtractor | None = None,
 ) -> TrainingSet:
-    """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
+    """Extract the features of the pictures of a recipe, and of their augmentations.
+
+    The pictures are labelled.
 
     Without an extractor, one is made. Its encoders are learned from the pictures, or
     taken from the bundled model.
@@ -145,26 +152,31 @@ def build_training_set(
     is_augmented = [masks[a.kind] if a else everywhere for a in augmentations]
     numbers, indices = np.nonzero(is_augmented)
     made_of = [augmentations[number] for number in numbers.tolist()]
-    vectors, confidence = _extract(pictures, extractor, loader, made_of, indices)
+    vectors, confidence = _extract(
+        pictures, extractor, loader=loader, augmentations=made_of, indices=indices
+    )
     is_read = np.isfinite(confidence[: len(pictures)])
-    kept: slice | np.ndarray = slice(None)
+    rows: slice | np.ndarray = slice(None)
     if not is_read.all():
-        kept = np.flatnonzero(is_read[indices])
+        rows = np.flatnonzero(is_read[indices])
     return TrainingSet(
         recipe=recipe,
         extractor=extractor,
         pictures=[pictures[index] for index in np.flatnonzero(is_read)],
-        confidence=confidence[kept],
-        picture_indices=(np.cumsum(is_read) - 1)[indices[kept]],
-        augmentations=numbers[kept],
-        relative_weights=weights[numbers[kept]],
-        vectors={name: array[kept] for name, array in vectors.items()},
+        confidence=confidence[rows],
+        picture_indices=(np.cumsum(is_read) - 1)[indices[rows]],
+        augmentations=numbers[rows],
+        relative_weights=weights[numbers[rows]],
+        vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
-    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    """Load the encoders of a recipe from the bundled model.
+
+    A `LeafidError` is raised where the model has none with its settings.
+    """
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
@@ -173,14 +185,18 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
             getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS
         ):
             raise LeafidError(
-                f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
-                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"
+                'codebooks = "bundled": expected an expert '
+                f"{', '.join(identifier.extractor.encoders)} with the "
+                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of "
+                f"expert {name!r}"
             )
     return {name: identifier.extractor.encoders[name] for name in local}
 
 
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
-    """Find the pictures whose vectors are learned from, bool (n,), whether or not photos are composited from them.
+    """Find the pictures whose own vectors are learned from: bool (n,).
+
+    Photos may be composited from the others.
 
     Of types that the recipe doesn't serve, the pictures that photos are composited from
     are enough.
@@ -194,7 +210,10 @@ def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
 def _list_augmentations(
     recipe: Recipe, n_pictures: int
 ) -> tuple[list[Augmentation | None], np.ndarray]:
-    """List the augmentations, with the weight of a picture relative to it as it is, which is the first: None."""
+    """List the augmentations, with the weight that a picture has relative to them.
+
+    The first augmentation, None, is the picture as it is.
+    """
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]
     kinds: list[tuple[AugmentationKind, int, float]] = [
@@ -209,7 +228,10 @@ def _list_augmentations(
 
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
-    """Choose the pictures that photos are composited from, evenly among those of a plant and type; bool (n,)."""
+    """Choose the pictures that photos are composited from: bool (n,).
+
+    Of each plant and type, the same number is chosen.
+    """
     sheets = [
         index
         for index, picture in enumerate(pictures)
@@ -232,7 +254,9 @@ def _extract(
     augmentations: Sequence[Augmentation | None],
     indices: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, float64 (n_rows,).
+    """Extract the vectors of each expert, and the confidences of the segmentation.
+
+    Vectors are float16 (n_rows, n_columns), confidences float64 (n_rows,).
 
     A row is an augmentation of the picture with an index. Confidences of unreadable
     pictures are NaN.

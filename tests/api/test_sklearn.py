@@ -10,8 +10,9 @@ from sklearn.utils import estimator_checks
 import leafid
 from leafid.sklearn import LeafClassifier, LeafDescriptor
 
-#: All other checks of scikit-learn call fit with a matrix of numbers. These estimators take pictures, and say so by
-#: their tags, so that `check_estimator` leaves those checks out.
+#: All other checks of scikit-learn call fit with a matrix of numbers. These estimators
+#: take pictures, and say so by their tags, so that `check_estimator` leaves those
+#: checks out.
 CHECKS_WITHOUT_INPUT = [
     estimator_checks.check_estimator_cloneable,
     estimator_checks.check_estimator_repr,

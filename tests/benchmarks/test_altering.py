@@ -1,4 +1,4 @@
-"""Drawn scans as other people would take the picture: on paper on a table, beside charts, rulers, on card."""
+"""Drawn scans as others would take them: on a table, beside charts, on card."""
 
 import numpy as np
 import pytest

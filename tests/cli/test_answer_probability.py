@@ -1,4 +1,4 @@
-"""The calibrated probability of an answer is the same number wherever the answer is shown."""
+"""The calibrated probability of an answer is the same wherever it is shown."""
 
 import html
 import re

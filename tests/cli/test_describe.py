@@ -43,7 +43,7 @@ def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
 
 
 def test_leaves_are_taken_from_masks(cli, tmp_path):
-    """The masks that segment writes give what describe measures, also on a large picture; others are named."""
+    """The masks that segment writes give what describe measures; others are named."""
     small = draw(tmp_path / "pictures" / "small.png")
     draw(tmp_path / "pictures" / "large.png", 1500, 1300)
     words = ("--assume-type", "scan", "--families", "geometry", "--jobs", "1")

@@ -53,8 +53,8 @@ def test_all_problems_of_a_run(cli, tmp_path):
     assert outcome.out == ""
     assert len(outcome.err.splitlines()) == 2
     assert (
-        f"leafid: error: {tmp_path / 'a.txt'}:1: expected a score as a finite number, found '1,0'"
-        in outcome.err
+        f"leafid: error: {tmp_path / 'a.txt'}:1: expected a score as a finite number, "
+        "found '1,0'" in outcome.err
     )
     assert not (tmp_path / "out").exists()
 
@@ -123,8 +123,8 @@ def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
     outcome = cli("evaluate", tmp_path / "truth", GOOD)
     assert (outcome.status, outcome.err.count("\n")) == (0, 1)
     assert (
-        "truth/1.jpg: expected the species of every picture, found none for 1 of 40, this one first"
-        in outcome.err
+        "truth/1.jpg: expected the species of every picture, found none for 1 of 40, "
+        "this one first" in outcome.err
     )
     (tmp_path / "run.txt").write_text("1.jpg Quercus ilex 1 1\n")
     outcome = cli("evaluate", tmp_path / "truth", tmp_path / "run.txt")
@@ -162,7 +162,8 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
     assert outcome.status == 0
     assert (
         outcome.err
-        == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one counts\n"
+        == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one "
+        "counts\n"
     )
 
 
@@ -201,7 +202,8 @@ def test_scores_that_are_no_probabilities(cli, tmp_path):
     outcome = cli("evaluate", TRUTH, run, "--metrics", "S,log-loss")
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1)
     assert re.search(
-        r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss is",
+        r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss "
+        r"is",
         outcome.err,
     )
 

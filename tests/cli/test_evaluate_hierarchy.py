@@ -5,9 +5,15 @@ PICTURES = [
     {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
     {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
     {"Author": "Ann", "IndividualPlantId": "2", "Species": "ilex", **OAKS},
-    {"Author": "Bob", "IndividualPlantId": "3", "Order": "Sapindales", "Family": "Sapindaceae", "Genus": "Acer",
-     "Species": "campestre"},
-]  # fmt: skip
+    {
+        "Author": "Bob",
+        "IndividualPlantId": "3",
+        "Order": "Sapindales",
+        "Family": "Sapindaceae",
+        "Genus": "Acer",
+        "Species": "campestre",
+    },
+]
 
 
 @pytest.fixture
@@ -20,18 +26,20 @@ def folder(tmp_path, monkeypatch, add):
 
 def test_back_off_beside_species(cli, folder):
     (folder / "species.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus robur 2 0.4\n"
-        "3.jpg Quercus robur 1 0.6\n4.jpg Quercus robur 1 0.4\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus robur 2 "
+        "0.4\n3.jpg Quercus robur 1 0.6\n4.jpg Quercus robur 1 0.4\n"
     )
     (folder / "back.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 0.9\n4.jpg * 1 1.0\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 "
+        "0.9\n4.jpg * 1 1.0\n"
     )
     outcome = cli(
         "evaluate-hierarchy", "Train", "species.txt", "back.txt", "--format", "csv"
     )
     assert outcome.status == 0, outcome.err
     species, back = (line.split(",") for line in outcome.out.splitlines()[1:])
-    # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong species costs 3/35.
+    # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong
+    # species costs 3/35.
     wrong = (1 / 8) / (1 / 2 + 1 / 2 + 1 / 3 + 1 / 8)
     assert float(species[1]) == pytest.approx((2 * wrong + 1) / 4)
     assert float(species[2]) == pytest.approx(((wrong / 2 + wrong) / 2 + 1) / 2)
@@ -60,7 +68,8 @@ def test_only_pictures_of_one_type_count(cli, folder):
 
 def test_a_missing_picture_counts_1(cli, folder):
     (folder / "run.txt").write_text(
-        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n"
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 "
+        "0.9\n"
     )
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert "run.txt: lacks 1 of 4 pictures; each counts 1" in outcome.err
@@ -91,8 +100,8 @@ def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
     assert outcome.status == 1
     first, second = outcome.err.splitlines()
     assert (
-        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'; name"
-        in first
+        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', "
+        "found 'Rosa *'; name" in first
     )
     assert first.endswith("name a collection that has it with --taxonomy")
     assert second.endswith(

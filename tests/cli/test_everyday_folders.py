@@ -1,4 +1,4 @@
-"""Folders as people have them: names with blanks, a picture in two parts, a class without a picture."""
+"""Folders as people have them: blanks in names, parts, classes without a picture."""
 
 import shutil
 import unicodedata
@@ -18,7 +18,7 @@ BLANK_NAMES = (
 
 @pytest.fixture
 def garden(drawn, tmp_path):
-    """Training pictures of the drawn collection as folders of species, some with blanks in their names."""
+    """Training pictures of the drawn collection as folders, some with blanks."""
     folder = tmp_path / "my garden"
     rows = ["file,plant,type"]
     for number, picture in enumerate(read_collection(drawn).part("train").pictures):
@@ -133,7 +133,8 @@ def test_names_that_run_files_do_not_tell_apart(work, garden, tmp_path, monkeypa
         line for line in outcome.err.splitlines() if "leafid: warning" not in line
     ]
     assert line.startswith(
-        f"leafid: error: {first.parent.name.replace(' ', '_')}/WhatsApp_Image_0.jpg: several pictures have this name"
+        f"leafid: error: {first.parent.name.replace(' ', '_')}/WhatsApp_Image_0.jpg: "
+        "several pictures have this name"
     )
     assert f"{first}" in line
     assert not (tmp_path / "out").exists()
@@ -163,7 +164,8 @@ def leaking(drawn, tmp_path):
     shutil.copy(source, target)
     return (
         folder,
-        f"1 duplicate of several parts, {source} and {target} first: correct the metadata, or remove pictures",
+        f"1 duplicate of several parts, {source} and {target} first: correct the "
+        "metadata, or remove pictures",
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def collection(tmp_path, add):
-    """Two species, a truncated picture, a picture that is text, duplicates, a missing one, and a bad XML."""
+    """Two species, and broken, missing and duplicate pictures, and a bad XML."""
     folder = tmp_path / "leaves"
     for number, (epithet, plant) in enumerate(
         [("campestre", "1"), ("campestre", "2"), *[("opalus", "3")] * 4], 1

@@ -83,21 +83,39 @@ def test_wrong_usage_is_one_line_and_status_2(cli, words, expected):
     ("error", "status", "lines"),
     [
         (LeafidError("a.txt: wrong"), 1, ["leafid: error: a.txt: wrong"]),
-        (ProblemsError(["one", "two"]), 1, ["leafid: error: one", "leafid: error: two"]),
+        (
+            ProblemsError(["one", "two"]),
+            1,
+            ["leafid: error: one", "leafid: error: two"],
+        ),
         (UsageError("no"), 2, ["leafid: error: no"]),
         (KeyboardInterrupt(), 130, ["leafid: interrupted"]),
-        (PermissionError(13, "Permission denied", "x.jpg"), 1, ["leafid: error: x.jpg: Permission denied"]),
-        (OSError(28, "No space left on device"), 1, ["leafid: error: No space left on device"]),
+        (
+            PermissionError(13, "Permission denied", "x.jpg"),
+            1,
+            ["leafid: error: x.jpg: Permission denied"],
+        ),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            ["leafid: error: No space left on device"],
+        ),
         (MemoryError(), 1, [OUT_OF_MEMORY]),
-        (ImportError("x.so: failed to map segment from shared object"), 1, [OUT_OF_MEMORY]),
+        (
+            ImportError("x.so: failed to map segment from shared object"),
+            1,
+            [OUT_OF_MEMORY],
+        ),
         (
             ZeroDivisionError("division by zero"),
             1,
-            ["leafid: error: unexpected ZeroDivisionError: division by zero; this is a bug, please report it with "
-             "--debug's output"],
+            [
+                "leafid: error: unexpected ZeroDivisionError: division by zero; this "
+                "is a bug, please report it with --debug's output"
+            ],
         ),
     ],
-)  # fmt: skip
+)
 def test_every_error_becomes_a_status(cli, monkeypatch, error, status, lines):
     def run(*_):
         raise error
@@ -157,7 +175,8 @@ def test_a_shell_completes_commands_options_choices_and_paths(tmp_path):
         before, last = words.split()[-2:]
         call = f"_shtab_leafid leafid {last} {before}"
         script = (
-            f". ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+            f". ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - "
+            "1)); "
             f'{call}; printf %s "${{COMPREPLY[*]}}"'
         )
         done = subprocess.run(

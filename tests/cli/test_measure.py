@@ -1,4 +1,4 @@
-"""``leafid measure``, and ``--each-leaf`` of the commands that know it, on drawn leaves."""
+"""``leafid measure``, and ``--each-leaf`` of other commands, on drawn leaves."""
 
 import json
 
@@ -100,8 +100,8 @@ def test_points_outside_a_picture(measure, scans):
         scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1
     )
     assert (
-        f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found [0.0, "
-        in outcome.err
+        f"one.png: --scale-from: expected points inside the picture of {width} × "
+        f"{height} pixels, found [0.0, " in outcome.err
     )
     measure(scans / "one.png", "--scale-from", f"0,{height},{width},{height},5")
 
@@ -228,7 +228,8 @@ def test_outlines_as_geojson(measure, holed, tmp_path):
         outline = shapely.geometry.shape(feature["geometry"])
         assert outline.is_valid
         assert outline.area == feature["properties"]["area"]
-        # The standard, RFC 7946, has outlines run counter-clockwise, and holes clockwise.
+        # The standard, RFC 7946, has outlines run counter-clockwise, and holes
+        # clockwise.
         assert all(
             part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors)
             for part in outline.geoms
@@ -292,7 +293,10 @@ def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
 
 
 def test_masks_of_ones_own(cli, measure, scans, tmp_path):
-    """Masks, an alpha channel, and what segment writes give the same; inverted masks are noticed."""
+    """Masks, an alpha channel, and what segment writes give the same.
+
+    Inverted masks are noticed.
+    """
     words = ("--each-leaf", "--format", "json")
     expected = measure(scans / "three.png", *words).json
     folder = tmp_path / "masks"

@@ -40,7 +40,10 @@ def refused(cli, tmp_path):
 
 def test_the_first_of_several_pictures_is_no_output(refused, garden):
     picture = garden / "Olea europaea" / "a.jpg"
-    expected = f"--output {picture}: expected a name without the ending of a picture, found .jpg"
+    expected = (
+        f"--output {picture}: expected a name without the ending of a picture, found "
+        ".jpg"
+    )
     assert expected in refused("predict", "--output", picture, garden)
     assert expected in refused(
         "train", garden, "--assume-type", "scan", "--output", picture

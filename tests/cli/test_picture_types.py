@@ -1,4 +1,4 @@
-"""Segment and describe recognise the type of a picture without metadata as predict does."""
+"""Segment and describe recognise the type of a picture as predict does."""
 
 import re
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def draw_sheet(file, light=200.0, shade=0.0, noise=0.0):
-    """Draw a leaf on a sheet whose light falls off towards a corner, with coarse paper."""
+    """Draw a leaf on coarse paper whose light falls off towards a corner."""
     rows, cols = 480, 360
     falloff = (
         1 - shade * (np.linspace(0, 1, cols) + np.linspace(0, 1, rows)[:, None]) / 2
@@ -36,7 +36,7 @@ def draw_sheet(file, light=200.0, shade=0.0, noise=0.0):
 
 
 def test_leaves_on_sheets_are_not_taken_for_photos(cli, tmp_path):
-    """On sheets that are dark, unevenly lit or coarse: thresholds on the border take them for photos."""
+    """Thresholds on the border take dark, uneven or coarse sheets for photos."""
     folder = tmp_path / "sheets"
     draw_sheet(folder / "plain.png")
     draw_sheet(folder / "shaded.png", shade=0.6)
@@ -78,7 +78,8 @@ def test_the_types_of_pictures_of_several_types_are_told(cli, drawn_model, tmp_p
             line for line in outcome.err.splitlines() if "types recognised" in line
         ]
         assert re.match(
-            r"acquisition types recognised: [a-z-]+ (8|2), [a-z-]+ (8|2); .*--assume-type",
+            r"acquisition types recognised: [a-z-]+ (8|2), [a-z-]+ (8|2); "
+            r".*--assume-type",
             note,
         )
         assert "recognised" not in cli(*given, "--assume-type", "scan").err

@@ -1,4 +1,4 @@
-"""Sets, back-off to higher taxa, and boxes: the answers of predict other than a ranking."""
+"""Sets, higher taxa, and boxes: the answers of predict other than a ranking."""
 
 from collections import defaultdict
 from dataclasses import replace

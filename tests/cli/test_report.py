@@ -14,7 +14,7 @@ UNKNOWN = {"Genus": "Unknown", "Species": "species"}
 
 @pytest.fixture
 def run(tmp_path):
-    """A run that lacks 5.jpg, takes one species for another, and is correct for all others."""
+    """A run that lacks 5.jpg, and takes one species for another."""
     lines = []
     for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
         species, *pictures = re.split(r"\s+(?=\d+\.jpg)", line.strip())
@@ -43,7 +43,8 @@ def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(
         in page.words
     )
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
-    # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
+    # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test
+    # pictures.
     assert (
         sum(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images)
         == 7 + 72

@@ -1,4 +1,7 @@
-"""The scale of a picture from a table or from a thing of known size in it; drawings of known size."""
+"""The scale of a picture from a table or from a thing of known size in it.
+
+Drawings of known size.
+"""
 
 import json
 

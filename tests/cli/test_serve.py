@@ -38,7 +38,8 @@ def start(light_model):
             "--jobs",
             "1",
         ]
-        # A job in the background of a shell ignores the signal of Ctrl-C, and so would the server in it.
+        # A job in the background of a shell ignores the signal of Ctrl-C, and so would
+        # the server in it.
         previous = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             process = subprocess.Popen(
@@ -71,7 +72,8 @@ def test_serve_answers_until_ctrl_c_and_half_sent_headers_keep_nobody_out(start,
     refused = b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
     with ExitStack() as stack:
         connections = []
-        # Half a header after an answer, after two, and half of the content that an answer didn't wait for.
+        # Half a header after an answer, after two, and half of the content that an
+        # answer didn't wait for.
         for sent, half in (
             (request, b"GET / HT"),
             (2 * request, b"GET / HT"),
@@ -156,5 +158,6 @@ def test_without_the_extra(cli, monkeypatch):
     assert outcome.status == 1
     assert (
         outcome.err
-        == "leafid: error: 'leafid serve' needs starlette: pip install '.[web]' in the folder of leafid\n"
+        == "leafid: error: 'leafid serve' needs starlette: pip install '.[web]' in "
+        "the folder of leafid\n"
     )

@@ -1,4 +1,4 @@
-"""Commands whose output nobody reads, can't be written, or has an encoding without some letters."""
+"""Commands whose output nobody reads, can't be written, or lacks some letters."""
 
 import io
 import os
@@ -19,7 +19,10 @@ needs_full = pytest.mark.skipif(
 
 
 def leafid(*words, **options):
-    """Run a command as a process, because the tests are about the contents of Python's buffers at its end."""
+    """Run a command as a process.
+
+    The tests are about the contents of Python's buffers at its end.
+    """
     surroundings = {
         name: value
         for name, value in os.environ.items()

@@ -38,7 +38,7 @@ def train(cli, small_recipe, drawn_cache, tmp_path):
 
 
 def copied(drawn, target, keep=lambda stem: True):
-    """Copy some of the training pictures of the drawn collection to another collection."""
+    """Copy some training pictures of the drawn collection to another one."""
     target.mkdir(parents=True)
     for file in (drawn / "Train").iterdir():
         if keep(file.stem):
@@ -163,8 +163,8 @@ def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
     outcome = train(tmp_path / "own", "--assume-type", "scan", type_=None)
     assert (outcome.status, outcome.out) == (1, "")
     assert (
-        "expected pictures to learn from, found 1 of part test only; put those to learn from into a "
-        in outcome.err
+        "expected pictures to learn from, found 1 of part test only; put those to "
+        "learn from into a " in outcome.err
     )
 
 

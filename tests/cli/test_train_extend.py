@@ -11,7 +11,7 @@ from leafid.pictures.reading import read_collection
 
 @pytest.fixture(scope="module")
 def parts(drawn, tmp_path_factory):
-    """Training pictures of the drawn collection as folders: two species in ``old``, the third in ``new``."""
+    """Training pictures of the drawn species: two in ``old``, one in ``new``."""
     folder = tmp_path_factory.mktemp("parts")
     training = [
         picture

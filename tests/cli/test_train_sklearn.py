@@ -1,4 +1,4 @@
-"""Recipes whose experts are classifiers of scikit-learn, from ``leafid train`` to an explained answer."""
+"""Recipes with classifiers of scikit-learn, from ``leafid train`` to ``explain``."""
 
 import re
 import sys
@@ -22,7 +22,10 @@ families = ["curvature"]
 classifier = "sklearn.linear_model.LogisticRegression"
 classifier_options = {{ C = 3.0 }}
 """
-STEPS = '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", "sklearn.naive_bayes.GaussianNB", {}]]'
+STEPS = (
+    '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", '
+    '"sklearn.naive_bayes.GaussianNB", {}]]'
+)
 NOT_LINEAR = {
     "sklearn.ensemble.RandomForestClassifier": "{ n_estimators = 20 }",
     "sklearn.pipeline.Pipeline": f"{{ steps = {STEPS} }}",
@@ -55,6 +58,7 @@ def train(cli, drawn, drawn_cache, tmp_path):
     return run
 
 
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "options"), NOT_LINEAR.items())
 def test_a_classifier_that_is_not_linear_names_leaves(
     name, options, cli, train, drawn, drawn_cache, tmp_path

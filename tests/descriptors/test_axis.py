@@ -16,7 +16,8 @@ def bow(along, ratio):
     return np.sqrt(np.maximum(radius**2 - along**2, 0)) - radius + 1 / ratio
 
 
-# Half the width, in half lengths, by the place along the axis: -1 at the base, 1 at the tip.
+# Half the width, in half lengths, by the place along the axis: -1 at the base, 1 at the
+# tip.
 FORMS = {
     "ellipse": lambda along, ratio: np.sqrt(np.maximum(1 - along**2, 0)) / ratio,
     "rectangle": lambda along, ratio: np.full_like(along, 1 / ratio),

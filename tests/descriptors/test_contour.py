@@ -19,7 +19,7 @@ def disc(radius, centre=(250, 240), size=(500, 480)):
 
 
 def trace_in_pixels(mask):
-    """Contours of a mask's shape in pixels of the mask, from wherever the shape begins."""
+    """Contours of a mask's shape in pixels of the mask, from any first point."""
     scale = SIDE / np.sqrt(np.count_nonzero(mask))
     return [contour / scale for contour in normalise_shape(mask).contours]
 
@@ -27,7 +27,8 @@ def trace_in_pixels(mask):
 def test_a_discs_contour_is_a_circle():
     [contour] = trace_in_pixels(disc(150))
     radii = np.hypot(*(contour - contour.mean(axis=0)).T)
-    # The set of pixels within 150 of the centre has an edge that is uncertain by half a pixel.
+    # The set of pixels within 150 of the centre has an edge that is uncertain by half a
+    # pixel.
     np.testing.assert_allclose(radii, 150, atol=0.6)
     assert radii.mean() == pytest.approx(150, abs=0.2)
     # A smooth circle's length and area; a chain code would be 5 % too long.
@@ -58,7 +59,8 @@ def test_a_contour_is_counter_clockwise_and_evenly_spaced():
 @pytest.mark.parametrize("room", [0, 10])
 def test_the_contour_lies_between_leaf_and_background(room):
     [contour] = trace_in_pixels(np.pad(np.ones((50, 80), bool), room))
-    # One Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it, on either side.
+    # One Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from
+    # it, on either side.
     assert np.ptp(contour, axis=0) == pytest.approx([50, 80], abs=0.3)
 
 
@@ -115,7 +117,8 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     shape = normalise_shape(disc(radius, (radius + 4, radius + 4), size))
     # Height and width, of some 270, are whole pixels.
     assert shape.side == pytest.approx(SIDE, rel=0.5 / 270)
-    # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of 700.
+    # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of
+    # 700.
     assert compute_contour_length(shape.contour) / shape.side == pytest.approx(
         2 * np.sqrt(np.pi), rel=0.025
     )

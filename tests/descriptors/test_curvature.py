@@ -25,10 +25,12 @@ def test_disc_shares_are_those_of_drawn_discs():
     for centre, area, arc in zip(centres, areas, arcs, strict=True):
         for index, radius in enumerate(np.array(SCALES) * shape.side):
             distance = np.hypot(rows - centre[0], cols - centre[1])
-            # A drawn disc with a soft rim of one pixel; what of it lies outside of the array is background.
+            # A drawn disc with a soft rim of one pixel; what of it lies outside of the
+            # array is background.
             disc = np.clip(radius + 0.5 - distance, 0, 1)
             drawn = (disc * cover).sum() / (np.pi * radius**2)
-            # A radius of 5 pixels on a pixel grid, and 24 directions a ring: 4 % of a disc.
+            # A radius of 5 pixels on a pixel grid, and 24 directions a ring: 4 % of a
+            # disc.
             assert area[index] == pytest.approx(drawn, abs=0.04)
             around = np.arange(720) * 2 * np.pi / 720
             at_rows = np.rint(centre[0] + radius * np.sin(around)).astype(int)

@@ -24,7 +24,7 @@ def turn_leaf(size=120, turn=0.0):
 
 
 def list_gradients_literally(grey):
-    """Sobel's gradients, down and right, of the picture at half size: (H // 2, W // 2, 2)."""
+    """Sobel's gradients, down and right, at half size: (H // 2, W // 2, 2)."""
     rows, cols = grey.shape[0] // 2, grey.shape[1] // 2
     half = np.floor(
         grey[: 2 * rows, : 2 * cols].reshape(rows, 2, cols, 2).mean(axis=(1, 3)) + 0.5
@@ -43,7 +43,7 @@ def list_gradients_literally(grey):
 
 
 def mirror_literally(cells):
-    """Mirror left and right: directions to the right, 0, become those to the left, 4."""
+    """Mirror left and right: directions to the right, 0, go to the left, 4."""
     mirrored = np.zeros_like(cells)
     for row, col, orientation in np.ndindex(cells.shape):
         mirrored[row, 3 - col, (4 - orientation) % 8] = cells[row, col, orientation]
@@ -68,7 +68,8 @@ def test_equals_the_literal_definition():
         point = position * 120 - 0.5
         row, col = np.rint((point - 0.5) / 2).astype(int)
         gradient = gradients[row, col]
-        # The parabola through the gradients of three neighbours in the steeper direction has its maximum here.
+        # The parabola through the gradients of three neighbours in the steeper
+        # direction has its maximum here.
         step = np.array([1, 0] if abs(gradient[0]) > abs(gradient[1]) else [0, 1])
         before, middle, after = (
             np.hypot(*gradients[row + k * step[0], col + k * step[1]])
@@ -84,7 +85,8 @@ def test_equals_the_literal_definition():
         cells = read_literally(grey, point, across, np.array([-across[1], across[0]]))
         if cells[:, :2].sum() < cells[:, 2:].sum():
             cells = mirror_literally(cells)
-        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
+        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are
+        # rounded.
         np.testing.assert_allclose(
             descriptor, np.sqrt(cells / (cells.sum() + 0.02)).ravel(), atol=0.05
         )

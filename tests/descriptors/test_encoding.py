@@ -113,7 +113,7 @@ def fisher():
 
 
 def compute_literally(rows, weights, means, variances):
-    """Sánchez et al., equations 17 and 18, feature by feature and mode by mode, without the normalisations."""
+    """Sánchez et al., equations 17 and 18, one by one, without the normalisations."""
     n, d = rows.shape
     d_mu, d_sigma = np.zeros((len(weights), d)), np.zeros((len(weights), d))
     for row in rows:

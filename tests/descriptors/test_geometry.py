@@ -28,8 +28,8 @@ def ellipse(long, short, turn=0.0, size=500):
     return (along / long) ** 2 + (across / short) ** 2 <= 1
 
 
-# Edges of a pixel mask are uncertain by about half of a pixel; √area of the normalised shape is 240, and the
-# shortest of the lengths a fifth of it: 1 % of a length.
+# Edges of a pixel mask are uncertain by about half of a pixel; √area of the normalised
+# shape is 240, and the shortest of the lengths a fifth of it: 1 % of a length.
 CLOSE = 0.015
 
 
@@ -95,7 +95,8 @@ def test_widths_are_row_sums_of_an_upright_leaf():
     differences = expected[::-1] - expected
     for index in range(WIDTHS // 2):
         difference = abs(values[f"width_difference_{index + 1}"])
-        # Sums of pixels on either side, so that edges matter less than for a single length.
+        # Sums of pixels on either side, so that edges matter less than for a single
+        # length.
         assert values[f"width_sum_{index + 1}"] == pytest.approx(
             sums[index], abs=CLOSE / 3
         )
@@ -114,7 +115,8 @@ def test_rings_hold_the_shares_of_the_area():
         )
         for ring in range(RINGS)
     ]
-    # Sums of pixels on either side; the fast ones are those of the picture at a quarter of its size.
+    # Sums of pixels on either side; the fast ones are those of the picture at a quarter
+    # of its size.
     np.testing.assert_allclose(
         values, np.sqrt(np.array(expected) / len(rows)), atol=CLOSE / 3
     )

@@ -38,7 +38,8 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
         expected = np.histogram(
             everything.positions[:, axis], edges, weights=weights / weights.sum()
         )[0]
-        # Marks in equal distances: along a column of the picture they fall a little unevenly.
+        # Marks in equal distances: along a column of the picture they fall a little
+        # unevenly.
         np.testing.assert_allclose(
             np.histogram(features.positions[:, axis], edges)[0] / 1000,
             expected,
@@ -68,7 +69,8 @@ def test_patches_outside_of_the_region_are_left_out():
         extract_dense_sift(Pyramid(grey), grid=Grid(scales=1)),
         extract_dense_sift(Pyramid(grey), region, grid=Grid(scales=1)),
     )
-    # A patch of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
+    # A patch of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with
+    # the region: a tenth is 25.6.
     shared = [
         (16 - 4 * a) * (16 - 4 * b)
         for a in range(9)

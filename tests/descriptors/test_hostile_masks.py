@@ -1,4 +1,7 @@
-"""Every family and local descriptor measures masks that are no leaf: any number of contour points, parts and holes."""
+"""Every family and local descriptor measures masks that are no leaf.
+
+They have any number of contour points, parts and holes.
+"""
 
 import cv2
 import numpy as np

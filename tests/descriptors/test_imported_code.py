@@ -1,4 +1,4 @@
-"""Families and encoders that are not leafid's: functions and classes of modules that a user names."""
+"""Families and encoders that a user names: functions and classes of modules."""
 
 import importlib
 import os
@@ -40,7 +40,8 @@ class Residuals(BagOfWordsEncoder):
     def _encode(self, rows):
         differences = rows[:, None] - self.words_
         nearest = np.square(differences).sum(axis=2).argmin(axis=1)
-        sums = [differences[nearest == word, word].sum(axis=0) for word in range(self.n_modes)]
+        words = range(self.n_modes)
+        sums = [differences[nearest == word, word].sum(axis=0) for word in words]
         return (np.concatenate(sums) / len(rows)).astype(np.float32)
 
 class Unlimited(Residuals):
@@ -151,7 +152,11 @@ RECIPES = {
 }
 EXPERIMENT = """
 types = ["scan"]
-recipes = [{ name = "a", base = "baseline-bow", expert_keys = { "*" = { encoder = "leaving:Encoder" } } }]
+[[recipes]]
+name = "a"
+base = "baseline-bow"
+[recipes.expert_keys."*"]
+encoder = "leaving:Encoder"
 """
 
 
@@ -311,7 +316,10 @@ def test_a_family_that_fails_on_altered_pictures_costs_no_species(
 def test_vectors_that_another_version_of_the_module_made_are_not_read(
     module, encoder_recipe, run_python, tmp_path
 ):
-    code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['one']"
+    code = (
+        "from leafid.features.recipe import load_recipe; "
+        "print(load_recipe('recipe.toml', 'scan').experts['one']"
+    )
     first = run_python("-c", f"{code}.make_feature_key())").stdout
     source = tmp_path / f"{module}.py"
     source.write_text(source.read_text() + "# changed")

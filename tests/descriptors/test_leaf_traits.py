@@ -3,9 +3,9 @@
 `leaf_traits.csv` is that person's table, written without a look at what leafid says: to
 correct it, look at the picture (its path is below $LEAFID_REAL_DATA) and change the
 word. `|` separates words that are all right. What is in parentheses is true, but not
-plain to see: leafid need not say it, and whatever else it says is false; of `()` nothing
-can be known from this picture. An empty cell is not judged. The margin of a lobed leaf
-is that of its lobes, and a petiole is measured in lengths of the blade.
+plain to see: leafid need not say it, and whatever else it says is false; of `()`
+nothing can be known from this picture. An empty cell is not judged. The margin of a
+lobed leaf is that of its lobes, and a petiole is measured in lengths of the blade.
 
 `kind` is what makes a picture difficult, and `change` what is done to it first:
 `light 0.25` leaves a quarter of its light, `side 224` reduces its longer side to 224
@@ -68,7 +68,8 @@ REACHED_SAID = {
     "small": 0.67,
 }
 
-# Species in pictures of 224 pixels, all with teeth or none; bipinnate leaves, whose leaflets merge there.
+# Species in pictures of 224 pixels, all with teeth or none; bipinnate leaves, whose
+# leaflets merge there.
 MARGINS = {
     "Acer pseudoplatanus": "toothed",
     "Broussonetia papyrifera": "toothed",

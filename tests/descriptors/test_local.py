@@ -32,7 +32,10 @@ def draw_chroma(rows, cols, seed=0):
 
 
 def compute_patches_literally(grey):
-    """Compute every patch of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
+    """Compute every patch of one scale, pixel by pixel.
+
+    Each is (row, col) of its corner in cells, and 16 × 8 sums.
+    """
     gradients = decompose_literally(grey)
     n_rows, n_cols = grey.shape[0] // CELL, grey.shape[1] // CELL
     cells = (
@@ -59,7 +62,8 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
     features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
     expected = compute_patches_literally(grey)
     assert features.descriptors.shape == (len(expected), 128)
-    # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
+    # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of
+    # which the root is taken.
     np.testing.assert_allclose(
         features.descriptors,
         [take_root_shares(sums) for _, _, sums in expected],
@@ -78,8 +82,8 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
 def test_further_scales_are_those_of_reduced_pictures():
     grey = draw_picture(64, 48)
     features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=9))
-    # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
-    # smaller than a patch.
+    # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23
+    # × 17, and at a quarter 16 × 12, smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
@@ -103,7 +107,8 @@ def test_further_scales_are_those_of_reduced_pictures():
 def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(
     symmetry, extract, draw
 ):
-    # Whole cells fill the picture at this size: the turned one has its patches at the same positions.
+    # Whole cells fill the picture at this size: the turned one has its patches at the
+    # same positions.
     image = draw(64, 64)
     turned = np.rot90(image, symmetry // 2)
     turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
@@ -144,8 +149,9 @@ def test_chroma_sift_drops_patches_of_one_hue():
         len(extract_chroma_sift(Pyramid(np.full((32, 32, 2), (40, 200), np.uint8))))
         == 0
     )
-    # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
-    # their mean gradients, a quarter of n / 255 each, sum to 2n / 255, and are to reach 0.02.
+    # A step of n levels of b along the middle is seen by the pixels on both sides of
+    # it, in eight of the 16 cells: their mean gradients, a quarter of n / 255 each, sum
+    # to 2n / 255, and are to reach 0.02.
     for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
         chroma = np.full((16, 16, 2), 20, np.uint8)
         chroma[:, 8:, 1] += np.uint8(levels)

@@ -57,7 +57,8 @@ def test_teeth_are_counted_and_measured(number):
     values = teeth(wheel(number, 0.03))
     sigma = 0.025
     assert values[f"teeth_{sigma:g}_log_number"] == pytest.approx(np.log1p(number))
-    # 0.03 of the radius; the finest smoothing takes up to a quarter of a narrow tooth's top.
+    # 0.03 of the radius; the finest smoothing takes up to a quarter of a narrow tooth's
+    # top.
     assert (
         0.022 < np.exp(values[f"teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
     )

@@ -1,4 +1,4 @@
-"""Patches along the outline against a literal version, and what they don't depend on."""
+"""Patches along the outline against a literal version, and their invariances."""
 
 import cv2
 import numpy as np
@@ -13,7 +13,7 @@ from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
 
 def describe_literally(grey, point, direction):
-    """Describe a patch whose columns run up the picture and whose rows run inwards: 128 values."""
+    """Describe a patch with columns up the picture and rows inwards: 128 values."""
     along = -direction if direction[0] > 0 else direction
     cells = read_literally(grey, point, np.array([-direction[1], direction[0]]), along)
     return np.sqrt(cells / (cells.sum() + 0.02)).ravel()
@@ -34,7 +34,8 @@ def test_equals_the_literal_definition():
         # A third of the side, on either side of the point.
         chord = (contour[(index + 5) % len(contour)] - contour[index - 5]).astype(float)
         expected = describe_literally(grey, contour[index], chord / np.hypot(*chord))
-        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
+        # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are
+        # rounded.
         np.testing.assert_allclose(features.descriptors[number], expected, atol=0.05)
         row, col = (contour[index] + 0.5) / 120
         np.testing.assert_allclose(
@@ -53,7 +54,8 @@ def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
         for picture, mask in ((grey, region), flipped)
     )
     assert len(plain) == len(mirrored)
-    # Points start elsewhere on the outline: means over all of them agree, not the patches one by one.
+    # Points start elsewhere on the outline: means over all of them agree, not the
+    # patches one by one.
     np.testing.assert_allclose(
         plain.descriptors.mean(axis=0), mirrored.descriptors.mean(axis=0), atol=0.03
     )
@@ -105,7 +107,7 @@ def test_nothing_without_an_outline_or_room_for_a_patch(grey, region):
 
 
 def test_an_outline_of_very_many_points():
-    """OpenCV refuses pictures of more than 32,766 rows, which the patches of a long outline would make."""
+    """OpenCV refuses pictures of more than 32,766 rows, which long outlines make."""
     region = np.zeros((900, 900), bool)
     region[10:890, 10:890] = True
     region[12:888:4, 12:] = False

@@ -1,4 +1,4 @@
-"""What all shape families share: the same numbers for a leaf that is moved, turned, mirrored or enlarged."""
+"""All shape families give equal numbers for a moved, turned or enlarged leaf."""
 
 import cv2
 import numpy as np
@@ -15,7 +15,10 @@ MEASURES = {
 
 
 def leaf(kind, turn=0.0, scale=1.0, mirror=False, canvas=800):
-    """Draw a leaf by formula: a longer tip, `kind` sets aspect, lobes and teeth; drawn smooth, turned exactly."""
+    """Draw a leaf by formula: a longer tip, `kind` sets aspect, lobes and teeth.
+
+    Drawn smooth, turned exactly.
+    """
     aspect, lobes, depth, teeth, height = KINDS[kind]
     angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
     radius = 180 * (1 + depth * np.cos(lobes * angle)) * (
@@ -62,10 +65,14 @@ def test_a_shift_changes_nothing(leaves, rows, cols):
 
 
 def assert_likeness(leaves, kind, mask, limit):
-    """How far the mask's values may be from leaf `kind`'s, as a share of the distance to the usual other leaf."""
+    """How far a mask's values may be from leaf `kind`'s.
+
+    As a share of the distance to the usual other leaf.
+    """
     for name, values in measure(mask).items():
         known = np.stack([measured[name] for measured in leaves])
-        # A value that hardly differs between leaves (2 % of the largest) would blow rounding up to a whole deviation.
+        # A value that hardly differs between leaves (2 % of the largest) would blow
+        # rounding up to a whole deviation.
         spread = known.std(axis=0) + 0.02 * np.abs(known).max() + 1e-6
         distances = np.linalg.norm(
             (np.delete(known, kind, axis=0) - known[kind]) / spread, axis=1

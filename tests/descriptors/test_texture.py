@@ -51,7 +51,8 @@ def test_the_background_does_not_matter():
 
 def test_quarter_turns_of_a_leaf_change_little():
     upright = measure(*leaf())
-    # Resizing rounds differently and the margin may have one pixel more on the other side.
+    # Resizing rounds differently and the margin may have one pixel more on the other
+    # side.
     for name, turned in measure(
         *(np.ascontiguousarray(np.rot90(part)) for part in leaf())
     ).items():
@@ -60,14 +61,16 @@ def test_quarter_turns_of_a_leaf_change_little():
 
 @pytest.mark.parametrize("factor", [2, 3])
 def test_a_larger_picture_changes_little(factor):
-    # The original is larger than the size of the interior: repeated pixels of a smaller one would show as steps.
+    # The original is larger than the size of the interior: repeated pixels of a smaller
+    # one would show as steps.
     parts = leaf(600, 480, period=18)
     original = measure(*parts)
     enlarged = measure(
         *(part.repeat(factor, axis=0).repeat(factor, axis=1) for part in parts)
     )
-    # Repeated pixels are resized to nearly, not exactly, the same: leaves with other stripes, and with teeth, differ by
-    # several times as much in the parts that these change.
+    # Repeated pixels are resized to nearly, not exactly, the same: leaves with other
+    # stripes, and with teeth, differ by several times as much in the parts that these
+    # change.
     striped, toothed = (
         measure(*leaf(600, 480, period=60)),
         measure(*leaf(600, 480, period=18, teeth=0.06)),

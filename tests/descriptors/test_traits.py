@@ -1,4 +1,7 @@
-"""Traits of drawn leaves, whose geometry is known; the oracle measures the drawn polygons themselves."""
+"""Traits of drawn leaves, whose geometry is known.
+
+The oracle measures the drawn polygons themselves.
+"""
 
 import itertools
 from functools import cache
@@ -57,7 +60,7 @@ def measure_form(name, seed=0):
 
 
 def measure_drawn(tip, base, outline):
-    """Measure a polygon in the frame of its midrib: the slow, literal version for unlobed blades."""
+    """Measure an unlobed polygon in the frame of its midrib, slowly and literally."""
     length = np.hypot(*(tip - base))
     along = (tip - base) / length
     across = np.array([-along[1], along[0]])
@@ -116,7 +119,8 @@ def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
 def test_teeth_are_counted(name):
     for seed in range(2):
         traits = measure_form(name, seed)
-        # Up to two are lost beside the tip and two beside the base, where they are drawn flat.
+        # Up to two are lost beside the tip and two beside the base, where they are
+        # drawn flat.
         assert 2 * FORMS[name].teeth - 4 <= traits["teeth"] <= 2 * FORMS[name].teeth + 2
         assert traits["tooth_depth"] > 0.5
 

@@ -25,7 +25,10 @@ def draw_leaf(size=120, teeth=9, centre=(60, 60), seed=0):
 
 
 def split_gradient(down, right):
-    """Split a gradient into components along the two nearest of eight directions, which add up to it: (8,)."""
+    """Split a gradient into components along the two nearest of 8 directions: (8,).
+
+    They add up to it.
+    """
     components = np.zeros(8)
     lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
     angles = np.array([lower, lower + 1]) * np.pi / 4
@@ -36,12 +39,16 @@ def split_gradient(down, right):
 
 
 def decompose_literally(grey):
-    """Decompose each pixel's gradient, of grey values in [0, 1], into components along 8 directions: (H, W, 8)."""
+    """Split each pixel's gradient along 8 directions: (H, W, 8).
+
+    Grey values are in [0, 1].
+    """
     values = grey.astype(float) / 255
     rows, cols = grey.shape
     gradients = np.zeros((rows, cols, 8))
     for row, col in np.ndindex(rows, cols):
-        # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
+        # Central differences; the picture is mirrored at its edge without repeating the
+        # edge pixel.
         down = (
             values[row + 1 if row + 1 < rows else rows - 2, col]
             - values[abs(row - 1), col]
@@ -55,7 +62,7 @@ def decompose_literally(grey):
 
 
 def read_literally(grey, point, across, along):
-    """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: (4, 4, 8)."""
+    """Sum the gradients of a patch of 16 × 16 pixels over cells of 4 × 4: (4, 4, 8)."""
     samples = np.zeros((SIDE + 2, SIDE + 2))
     for row in range(SIDE + 2):
         for col in range(SIDE + 2):

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import cv2
 
+from leafid.pictures.picture import AcquisitionType
+
+#: The acquisition types of the sample, and of the shipped recipes.
+TYPES = (AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO)
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
@@ -16,12 +20,15 @@ def copy_sample(
     max_side: int = 200,
     types: str = "Scan|pseudoscan|photograph",
 ) -> None:
-    """Copy the first species of the sample, downsampled: of each some plants, the last one for testing.
+    """Copy the first species of the sample, downsampled, with some plants of each.
+
+    The last plant of each is for testing.
 
     Parameters
     ----------
     folder : Path
-        A folder that isn't there yet; it gets ``Train``, ``Test`` and ``TestXmlWithGroundTruth``.
+        A folder that isn't there yet; it gets ``Train``, ``Test`` and
+        ``TestXmlWithGroundTruth``.
     n_species, n_plants : int
         At most 12 and 6; of each plant a picture of each type.
     max_side : int

@@ -1,4 +1,4 @@
-"""Draws leaves of which tip, base, petiole, outline, teeth, lobes and leaflets are known."""
+"""Draws leaves with known tip, base, petiole, outline, teeth, lobes and leaflets."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,8 @@ SHEET, BLADE, STALK = (250, 250, 250), (45, 100, 60), (70, 120, 105)
 class Form:
     """A leaf, with lengths relative to its blade."""
 
-    #: Half the width at the height t is that of t^base (1 - t)^tip: 0.5 is round, 1 a wedge.
+    #: Half the width at the height t is that of t^base (1 - t)^tip: 0.5 is round, 1 a
+    #: wedge.
     width: float
     base: float
     tip: float
@@ -24,7 +25,8 @@ class Form:
     #: Teeth of one side.
     teeth: int = 0
     tooth_depth: float = 0.0
-    #: Palmate lobes of the whole blade; pinnate ones of one side, of which the lowest is a part of the base.
+    #: Palmate lobes of the whole blade; pinnate ones of one side, of which the lowest
+    #: is a part of the base.
     palmate_lobes: int = 0
     pinnate_lobes: int = 0
     #: Pairs of leaflets below the one at the end.
@@ -44,7 +46,10 @@ class DrawnLeaf:
 
 
 def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
-    """Draw a leaf, turned clockwise by an angle in radians, on white; the seed varies it a little."""
+    """Draw a leaf, turned clockwise by an angle in radians, on white.
+
+    The seed varies it a little.
+    """
     rng = np.random.default_rng(seed)
     outlines, stalk = _make_leaf(form, rng)
     share = np.linspace(0, 1, 24)
@@ -83,12 +88,19 @@ def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
             ..., None
         ] / np.float32(255)
         picture += alpha * (np.float32(colour) * shades[..., None] - picture)
-    return DrawnLeaf(np.clip(picture, 0, 255).astype(np.uint8), place(np.array([0.0, 1.0])), place(petiole),
-                     place(outlines[0]))  # fmt: skip
+    return DrawnLeaf(
+        np.clip(picture, 0, 255).astype(np.uint8),
+        place(np.array([0.0, 1.0])),
+        place(petiole),
+        place(outlines[0]),
+    )
 
 
 def _make_leaf(form, rng):
-    """Make the outlines of all blades, and the stalk between them; the base at (0, 0), the tip at (0, 1)."""
+    """Make the outlines of all blades, and the stalk between them.
+
+    The base at (0, 0), the tip at (0, 1).
+    """
     right, left = _make_half(form, rng), _make_half(form, rng) * (-1, 1)
     blade = np.vstack([right, left[::-1]])
     if not form.leaflets:

@@ -1,4 +1,4 @@
-"""Fixed pictures, and digests of the vectors measured on them, tied to `FEATURE_VERSION`."""
+"""Fixed pictures, and digests of their vectors, tied to `FEATURE_VERSION`."""
 
 import json
 import os
@@ -16,13 +16,16 @@ from leafid.features.recipe import LONGEST_SIDE
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.versions import FEATURE_VERSION
+from tests.drawing.collection import TYPES
 
 _ROOT = Path(__file__).parents[2]
 #: Numbers in a digest: a vector is cut into this many pieces at most.
 _N_PIECES = 32
-# Processors round differently (vector instructions, fused multiplication, BLAS kernels), and OpenCV 5 interpolates more
-# finely than OpenCV 4: where a pixel lies on a threshold, it changes sides. Between OpenCV 4.11 and 5, with and without
-# AVX, digests differed by at most half of this and of the other tolerances in test_vector_digests.py.
+# Processors round differently (vector instructions, fused multiplication, BLAS
+# kernels), and OpenCV 5 interpolates more finely than OpenCV 4: where a pixel lies on a
+# threshold, it changes sides. Between OpenCV 4.11 and 5, with and without AVX, digests
+# differed by at most half of this and of the other tolerances in
+# test_vector_digests.py.
 _TOLERANCE, _ABSOLUTE_SHARE = 5e-3, 0.2
 
 
@@ -40,7 +43,10 @@ def pictures(training, tmp_path):
 
 @pytest.fixture(scope="session")
 def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
-    """Pictures that never change: two drawn here, and one file for each type; (BGR image, type) by name."""
+    """Pictures that never change: two drawn here, and one file for each type.
+
+    (BGR image, type) by name.
+    """
     drawn = _draw_toothed_leaf()
     pictures = {
         "drawn": (drawn, AcquisitionType.SCAN_LIKE),
@@ -49,7 +55,7 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
             AcquisitionType.SCAN,
         ),
     }
-    for type_ in AcquisitionType:
+    for type_ in TYPES:
         file = _ROOT / "tests" / "golden" / "vector_digests" / f"{type_}.jpg"
         pictures[str(type_)] = read_image(file, LONGEST_SIDE), type_
     return pictures
@@ -57,15 +63,19 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
 
 @pytest.fixture(scope="session")
 def check_digests():
-    """Compare vectors with their stored digests: ``check_digests("families", {"geometry/scan": vector, …})``.
+    """Compare vectors with their stored digests.
 
-    Each section is a file of its own in tests/golden/vector_digests, with the `FEATURE_VERSION` it was written for.
-    Vectors and version must change together. ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have
-    changed and the version has not.
+    As in ``check_digests("families", {"geometry/scan": vector, …})``.
 
-    The numbers of a digest agree within `tolerance`, relative to each, and a fifth of it absolutely. Of vectors whose
-    patches are sampled or detected, a pixel more or less changes which patches there are: `drifts` maps the beginning
-    of their names to the distance that digests may have as a whole, relative to their length.
+    Each section is a file of its own in tests/golden/vector_digests, with the
+    `FEATURE_VERSION` it was written for. Vectors and version must change together.
+    ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have changed and
+    the version has not.
+
+    The numbers of a digest agree within `tolerance`, relative to each, and a fifth of
+    it absolutely. Of vectors whose patches are sampled or detected, a pixel more or
+    less changes which patches there are: `drifts` maps the beginning of their names to
+    the distance that digests may have as a whole, relative to their length.
     """
     return _check_digests
 
@@ -99,22 +109,27 @@ def _check_digests(
     changed = [name for name in golden if name in digests and not agree(name)]
     if changed and version == FEATURE_VERSION:
         pytest.fail(
-            f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but FEATURE_VERSION is still {version}, and "
-            "caches serve the old ones; raise it in leafid/features/extractor.py, or undo the change",
+            f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but "
+            f"FEATURE_VERSION is still {version}, and caches serve the old ones; raise "
+            "it in leafid/features/extractor.py, or undo the change",
             pytrace=False,
         )
     if os.environ.get("LEAFID_UPDATE_DIGESTS") == "1":
         _write(path, digests)
     elif changed or version != FEATURE_VERSION or golden.keys() != digests.keys():
         pytest.fail(
-            f"{path.name} is of FEATURE_VERSION {version} with {len(golden)} vectors, the code has {FEATURE_VERSION} "
-            f"with {len(digests)}; run 'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'",
+            f"{path.name} is of FEATURE_VERSION {version} with {len(golden)} vectors, "
+            f"the code has {FEATURE_VERSION} with {len(digests)}; run "
+            "'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'",
             pytrace=False,
         )
 
 
 def digest_vector(vector: np.ndarray) -> list[float]:
-    """Cut a vector into pieces and sum each with uneven weights; short vectors are kept whole, with a count."""
+    """Cut a vector into pieces and sum each with uneven weights.
+
+    Short vectors are kept whole, with a count.
+    """
     vector = np.asarray(vector, np.float64).ravel()
     weights = (
         1 + 0.5 * np.sin(np.arange(vector.size) ** 2)
@@ -150,7 +165,10 @@ def _write(path: Path, digests: dict[str, list[float]]) -> None:
 
 
 def _draw_toothed_leaf() -> np.ndarray:
-    """Draw a lobed, toothed leaf with veins and a petiole on a tinted, unevenly lit sheet; uint8 (640, 460, 3), BGR."""
+    """Draw a lobed, toothed leaf with veins and a petiole: uint8 (640, 460, 3), BGR.
+
+    It lies on a tinted, unevenly lit sheet.
+    """
     rows, cols = np.mgrid[:640, :460]
     sheet = (
         np.array([205.0, 222, 231]) - 0.03 * rows[..., None] - 0.02 * cols[..., None]

@@ -10,7 +10,7 @@ from leafid.features.augmentation import Augmentation, AugmentedPicture, jitter_
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
 IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(
     lambda shape: arrays(np.uint8, shape)
 )
@@ -47,7 +47,7 @@ def test_a_jittered_picture_is_no_larger_and_always_the_same(
 
 
 def jitter_without(monkeypatch, image, number, type_, **ranges):
-    """Jitter a picture with some ranges replaced, so that its tilt or its light can be seen alone."""
+    """Jitter a picture with some ranges replaced, to see its tilt or light alone."""
     for name, value in ranges.items():
         monkeypatch.setattr(module, name, value)
     return jitter(image, number, type_)
@@ -67,7 +67,7 @@ def test_neither_tilted_nor_relit_a_picture_stays_the_same(monkeypatch, leaf_on_
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_a_tilted_leaf_is_narrower_but_at_least_half_as_wide(leaf_on_white, number):
-    """It is narrowed to 0.6 at the least, and perspective changes its size by 0.16 · 2 at the most."""
+    """It is narrowed to 0.6 at least; perspective resizes it by 0.16 · 2 at most."""
     area = segment(leaf_on_white, SCAN).mask.sum()
     tilted = segment(jitter(leaf_on_white, number, SCAN), SCAN).mask.sum()
     assert 0.6 * 0.6 * area < tilted < 1.4 * area
@@ -93,7 +93,7 @@ NUMBERS = range(1, 21)
 
 
 def test_perspective_makes_the_near_end_larger():
-    """Each end changes by up to 0.16, so that one half of a square in the middle is larger than the other."""
+    """Each end changes by up to 0.16, so one half of a square becomes larger."""
     image = np.full((300, 300, 3), 255, np.uint8)
     image[75:225, 75:225] = 0
     ratios = []

@@ -65,7 +65,7 @@ def test_another_seed_or_picture_makes_another_codebook(pictures, store):
 
 
 def test_a_codebook_of_some_types(pictures, store):
-    """A recipe on more types shares the codebook, and with it all vectors, where the expert names its types."""
+    """A recipe on more types shares the codebook if the expert names its types."""
     photo = replace(pictures[3], type=AcquisitionType.PHOTO)
     shared = structs.replace(
         RECIPE, experts={"local": structs.replace(LOCAL, codebook_types=(SCAN,))}
@@ -114,8 +114,8 @@ def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
     photos = grey(pictures)
     encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
     assert (
-        "expert chroma sees nothing in these pictures: expected at least 8 local features"
-        in caplog.text
+        "expert chroma sees nothing in these pictures: expected at least 8 local "
+        "features" in caplog.text
     )
     (features,) = FeatureLoader().stream(
         photos[:1], FeatureExtractor(recipe.experts, encoders)

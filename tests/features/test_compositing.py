@@ -45,7 +45,7 @@ def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)
 def test_nothing_of_the_sheet_is_left(monkeypatch, number):
-    """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""
+    """A blue leaf on red: no pixel is red in any light, not even at the edge."""
     # A long exposure would enlarge rounding errors.
     monkeypatch.setattr(module, "_expose", lambda photo, random: photo)
     image = np.zeros((200, 300, 3), np.uint8)
@@ -53,8 +53,9 @@ def test_nothing_of_the_sheet_is_left(monkeypatch, number):
     mask = np.zeros(image.shape[:2], bool)
     mask[40:160, 60:240] = True
     image[mask] = (255, 0, 0)
-    # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
-    # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
+    # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as
+    # much of each colour and clouds of 0.9 to 1.1 likewise: no more than 1.15 · 1.1 /
+    # (0.85 · 0.9) times as red as blue, which is 1.7.
     blue, _, red = np.moveaxis(
         composite_photo(image, make_segmentation(mask), number, 400).astype(float),
         -1,
@@ -65,14 +66,15 @@ def test_nothing_of_the_sheet_is_left(monkeypatch, number):
 
 @pytest.mark.parametrize("number", LEAVES)
 def test_a_nearly_single_leaf_is_found_again(leaf_on_white, number):
-    """It lies near the middle, on top, and is 0.6 to 1.14 times as long as the photo's shorter side."""
+    """It lies on top near the middle, 0.6 to 1.14 times as long as the shorter side."""
     photo = composite_photo(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
     rows, cols = photo.shape[:2]
     middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)
     green = (middle[..., 1] > middle[..., 0] + 20) & (
         middle[..., 1] > middle[..., 2] + 20
     )
-    # A leaf that is 0.4 times as wide as long, narrowed to 0.6 at most, fills this much of the middle at the least.
+    # A leaf that is 0.4 times as wide as long, narrowed to 0.6 at most, fills this much
+    # of the middle at the least.
     assert green.mean() > 0.1
 
 
@@ -91,7 +93,8 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(
         )
         for number in BRANCHES + LEAVES
     ]
-    # Light parts get a level of 150 to 255; the percentile is of a sixteenth of the pixels.
+    # Light parts get a level of 150 to 255; the percentile is of a sixteenth of the
+    # pixels.
     assert min(lightest) > 140
     assert 170 < np.mean(lightest) < 240
 

@@ -75,7 +75,7 @@ def test_a_vector_for_every_expert(leaf):
 @pytest.mark.parametrize("value", [0, 255])
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
 def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
-    """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
+    """A picture of 20,000 × 16 pixels shrinks to a row of one pixel."""
     small = structs.replace(SIFT, size=64)
     experts = {view: structs.replace(small, view=view) for view in VIEWS}
     encoders = dict.fromkeys(VIEWS, learn_encoder(FisherEncoder))

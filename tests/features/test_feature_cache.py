@@ -103,7 +103,7 @@ def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
 
 @pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
 def held(request, tmp_path):
-    """A connection that has locked a database which is no store yet, as a process does that is making it one."""
+    """A connection that has locked a database, as a process does that makes a cache."""
     connection = sqlite3.connect(
         tmp_path / FILE, isolation_level=None, check_same_thread=False
     )

@@ -24,7 +24,7 @@ SHAPE = FeatureExtractor(
 
 @pytest.fixture
 def computed(monkeypatch):
-    """The names of the experts whose vectors are really computed in this process, for each picture."""
+    """The names of the experts computed in this process, for each picture."""
     calls = []
     extract = FeatureExtractor.extract_from_views
 
@@ -224,7 +224,7 @@ def test_cached_and_new_pictures_in_any_order(pictures, store, monkeypatch, jobs
 
 
 def test_few_features_are_held_at_once(pictures, monkeypatch):
-    """The peak of a stream over many pictures is that over few, also where none is in the store yet."""
+    """A stream over many pictures has the peak of few, also with an empty cache."""
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 8)
     features = Features({"shape": np.ones(100_000)}, Condition(1.0))
     monkeypatch.setattr(FeatureExtractor, "extract_from_views", lambda *_: features)

@@ -17,8 +17,11 @@ from leafid.features.recipe import (
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
+from tests.drawing.collection import TYPES
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+SHEET = AcquisitionType.SCAN_LIKE
+PHOTO = AcquisitionType.PHOTO
 LOCAL = {"descriptor": "dense-sift"}
 MEASURES = {"descriptor": "measures", "families": ["geometry"]}
 
@@ -107,12 +110,13 @@ GEOMETRI = MEASURES | {"families": ["geometri"]}
         ),
         (
             {"expert": {"descriptor": "measures"}},
-            "experts.one: families: expected at least one descriptor family (geometry, ",
+            "experts.one: families: expected at least one descriptor family (geometry, "
+            "",
         ),
         (
             {"expert": LOCAL | {"families": ["hu", "geometry"]}},
-            "experts.one: families: expected none for 'dense-sift', found hu, geometry; remove them, or use the "
-            "descriptor 'measures'",
+            "experts.one: families: expected none for 'dense-sift', found hu, "
+            "geometry; remove them, or use the descriptor 'measures'",
         ),
         (
             {"expert": GEOMETRI},
@@ -148,7 +152,8 @@ def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(
     )
     message = get_error({**LOCAL, "classifier": name})
     assert message.startswith(
-        f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}"
+        f"r.toml: experts.one: classifier: expected {allowed}, found "
+        f"'{name}'{suggestion}"
     )
     assert bool(suggestion) == ("did you mean" in message)
 
@@ -168,7 +173,7 @@ def test_defaults_apply_to_experts_without_own_values():
 
 
 @pytest.mark.parametrize("name", list_recipes())
-@pytest.mark.parametrize("type_", list(AcquisitionType))
+@pytest.mark.parametrize("type_", TYPES)
 def test_shipped_recipes_are_valid_and_survive_json(name, type_):
     recipe = load_recipe(name, type_)
     assert type_ in recipe.types
@@ -246,9 +251,9 @@ def test_keys_of_cached_vectors_stay_as_they_were():
     assert Expert(
         descriptor="edge-sift", view="upright", modes=8, position=1.0
     ).make_feature_key() == (
-        '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": "fisher", "focus": 0.0, '
-        '"max_patches": 0, "modes": 8, "position": 1.0, "scales": 5, "size": 400, "symmetry": "none", '
-        '"view": "upright"}'
+        '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": '
+        '"fisher", "focus": 0.0, "max_patches": 0, "modes": 8, "position": 1.0, '
+        '"scales": 5, "size": 400, "symmetry": "none", "view": "upright"}'
     )
 
 

@@ -15,7 +15,7 @@ def test_a_plain_picture_varies_nowhere():
 
 
 def test_roughness_is_that_of_a_thumbnail_of_48_pixels():
-    """A vertical edge from black to white is one step of the lightness among 47, and of no other channel."""
+    """An edge from black to white is one step of the lightness among 47."""
     image = np.zeros((96, 96, 3), np.uint8)
     image[:, 48:] = 255
     down, across = np.expm1(measure_type_features(image)[-2:]) / 100

@@ -1,7 +1,7 @@
-"""Vectors and `FEATURE_VERSION` change together, or caches serve what the code no longer computes.
+"""Vectors and `FEATURE_VERSION` change together, or caches serve old vectors.
 
-The fixtures are in conftest.py beside this file. A codebook that is learned anew is no part of this: its arrays are in
-the key of every vector made with it.
+The fixtures are in conftest.py beside this file. A codebook that is learned anew is no
+part of this: its arrays are in the key of every vector made with it.
 """
 
 import hashlib
@@ -21,13 +21,14 @@ from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
+from tests.drawing.collection import TYPES
 
 PLAIN = Grid()
-# A keypoint is detected or not, an outline runs beside a pixel or through it, and edges are sampled.
+# A keypoint is detected or not, an outline runs beside a pixel or through it, and edges
+# are sampled.
 LOCAL_DRIFTS = {
     "detected-sift/": 0.05,
     "outline-sift/": 0.02,
@@ -111,12 +112,13 @@ def test_encoders(leaves, check_digests):
 
 def test_shipped_recipes(fixed_pictures, check_digests):
     vectors = {}
-    for recipe_name, type_ in itertools.product(list_recipes(), AcquisitionType):
+    for recipe_name, type_ in itertools.product(list_recipes(), TYPES):
         recipe = load_recipe(recipe_name, type_)
         encoders = {}
         for name, expert in recipe.experts.items():
             if expert.is_local:
-                # A small codebook serves: what it is made of doesn't depend on its size.
+                # A small codebook serves: what it is made of doesn't depend on its
+                # size.
                 encoders[name] = structs.replace(
                     expert, modes=4, components=8
                 ).make_encoder(seed=0)
@@ -135,7 +137,10 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 
 def test_bundled_model(fixed_pictures, check_digests):
-    """All patches are taken, as one pixel that is no edge elsewhere would change which ones are sampled."""
+    """All patches are taken.
+
+    One pixel that is no edge elsewhere would change which ones are sampled.
+    """
     vectors, drifts = {}, {}
     for type_, type_model in Model.read(find_bundled_model()).types.items():
         extractor = type_model.identifier.extractor
@@ -147,7 +152,8 @@ def test_bundled_model(fixed_pictures, check_digests):
             fixed_pictures[str(type_)][0], type_
         )
         for name, vector in features.vectors.items():
-            # Another model has other names here: with its codebooks vectors change without a change of the code.
+            # Another model has other names here: with its codebooks vectors change
+            # without a change of the code.
             codebook = hashlib.sha256()
             if name in extractor.encoders:
                 for _, array in sorted(extractor.encoders[name].get_state().items()):
@@ -158,7 +164,10 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 
 def test_augmentations(fixed_pictures, check_digests):
-    """Only the drawn picture serves: what is drawn at random depends on every bit of a picture that is decoded."""
+    """Only the drawn picture serves.
+
+    What is drawn at random depends on every bit of a picture that is decoded.
+    """
     source = AugmentedPicture(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
@@ -203,7 +212,10 @@ def make_codebook(encoder, n_values):
 
 
 def make_table(name, shape):
-    """Make an array of an encoder's state by formula: what is learned depends on the versions of the libraries."""
+    """Make an array of an encoder's state by formula.
+
+    What is learned depends on the versions of the libraries.
+    """
     waves = np.sin(1 + np.arange(int(np.prod(shape))) ** 1.5, dtype=np.float64).reshape(
         shape
     )

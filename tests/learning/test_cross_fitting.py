@@ -32,7 +32,10 @@ def drawn(n, d, n_species=3):
 
 
 def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None):
-    """Fit without each fold of some partitions; give the scorer, and the scores of each."""
+    """Fit without each fold of some partitions.
+
+    Give the scorer, and the scores of each.
+    """
     rows = make_rows(vectors, standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
     settings = structs.replace(SETTINGS, **KINDS[kind])
@@ -59,14 +62,15 @@ def learned(vectors, labels, folds, kind="ridge", asked=None):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [5, 60])
 def test_what_is_held_out_is_never_seen(kind, d):
-    """However the rows of a fold are labelled, the classifier that scores them is the same."""
+    """The labels of a fold's rows don't change the classifier that scores them."""
     vectors, labels = drawn(30, d)
     folds = [np.arange(0, 15), np.arange(15, 30)]
     _, before = learned(vectors, labels, folds, kind)
     turned = labels.copy()
     turned[folds[0]] = (labels[folds[0]] + 1) % 3
     _, after = learned(vectors, turned, folds, kind)
-    # To the bit: nothing that a label of the fold has a part in has a part in its scores.
+    # To the bit: nothing that a label of the fold has a part in has a part in its
+    # scores.
     np.testing.assert_array_equal(after[folds[0]], before[folds[0]])
     assert np.abs(after[folds[1]] - before[folds[1]]).max() > 0.1
 
@@ -151,7 +155,8 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     )
     assert np.isneginf(scores[unseen, 2]).all()
     assert np.isfinite(scores[unseen][:, :2]).all()
-    # Whoever saw one species only can't tell: a constant for it, and nothing for the others.
+    # Whoever saw one species only can't tell: a constant for it, and nothing for the
+    # others.
     others = np.setdiff1d(np.arange(30), unseen)
     assert np.ptp(scores[others, 2]) < 1e-6
     assert np.isneginf(scores[others][:, :2]).all()

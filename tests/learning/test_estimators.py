@@ -164,7 +164,8 @@ def test_ignored_weights_are_said_once(caplog):
     for _ in range(2):
         fit("sklearn.neighbors.KNeighborsClassifier", *make_data())
     assert [record.message for record in caplog.records] == [
-        "KNeighborsClassifier takes no weights: all training pictures count the same for it"
+        "KNeighborsClassifier takes no weights: all training pictures count the same "
+        "for it"
     ]
 
 
@@ -334,7 +335,7 @@ def edit(data, change):
 
 
 def run(module, function, *arguments):
-    """Make the schema of an object whose loading calls a function with the arguments."""
+    """Make the schema of an object that calls a function when it is loaded."""
     return json.dumps(
         {
             "__class__": function,

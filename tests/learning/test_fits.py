@@ -28,7 +28,10 @@ def draw(n, d, seed):
 
 
 def centre(vectors, domains, weights):
-    """Centre rows on the means of their domains, or of all if there is none; rows of weight 0 don't count."""
+    """Centre rows on the means of their domains, or of all if there is none.
+
+    Rows of weight 0 don't count.
+    """
     centred = vectors.astype(np.float64)
     for domain in set(domains):
         trained = (weights > 0) & (domains == domain)
@@ -62,7 +65,8 @@ def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(
     )
     wanted = literal.predict(expected).reshape(n, -1) + offset
     ridge = fit(rows, weights, labels, penalty)
-    # Rows are float32, and so is the dual form; its products are up to 100, and the weakest penalty is 0.03.
+    # Rows are float32, and so is the dual form; its products are up to 100, and the
+    # weakest penalty is 0.03.
     np.testing.assert_allclose(ridge.score(np.arange(n)), wanted, atol=0.02)
     coefficients, intercepts = ridge.classifier
     scorer = ridge.transform.make_scorer(coefficients, intercepts, int(domains[0]))
@@ -96,7 +100,7 @@ def test_components_are_those_of_the_weighted_covariance(d):
 
 @pytest.mark.parametrize("d", [30, 90])
 def test_components_are_no_more_than_there_are(d):
-    """Rows that vary in three directions have three components, and equal rows one without strength."""
+    """Rows that vary in three directions have three components, equal rows a 0."""
     random = np.random.default_rng(0)
     vectors = random.normal(size=(60, 3)) @ random.normal(size=(3, d))
     components, strengths = WeightedRows(

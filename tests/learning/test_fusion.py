@@ -8,7 +8,7 @@ from leafid.learning.fusion import fit_fusion_weights, fuse
 
 
 def simulated(n=4000, n_species=5, temperature=1.0, seed=0):
-    """Scores, and labels drawn from the posterior that they are the logarithms of at this temperature."""
+    """Scores, and labels drawn from their posterior at this temperature."""
     random = np.random.default_rng(seed)
     scores = random.normal(scale=2, size=(n, n_species))
     posterior = softmax(scores * temperature, axis=1)
@@ -67,7 +67,8 @@ def test_a_worthless_expert_gets_next_to_no_weight_and_a_contrary_one_none():
     ones = np.ones(len(labels))
     weights = fit_fusion_weights([scores, noise, -scores], [ones] * 3, labels, ones)
     assert (weights >= 0).all()
-    # Of other draws, the first weight has a standard deviation of 0.02, and the second stays below 0.05.
+    # Of other draws, the first weight has a standard deviation of 0.02, and the second
+    # stays below 0.05.
     assert weights[0] == pytest.approx(1, abs=0.06)
     assert weights[1] < 0.05
     assert weights[2] == 0

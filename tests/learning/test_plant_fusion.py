@@ -44,7 +44,10 @@ def test_against_the_formula(table, data):
 
 
 def make_answers(n_plants, n_pictures, copies, seed):
-    """Pictures of plants, each a noisy view of its species; with `copies`, the pictures of a plant are the same."""
+    """Pictures of plants, each a noisy view of its species.
+
+    With `copies`, the pictures of a plant are the same.
+    """
     random = np.random.default_rng(seed)
     rows, labels, plants = [], [], []
     for plant in range(n_plants):

@@ -104,7 +104,10 @@ WEIGHTS = np.ones(2)
 
 
 def draw_leaves(n, seed, n_species=6, clarity=(3.0, 0.0, 3.0), n_plants=20):
-    """Leaves whose species stands out by so much in the scores of two experts, without each kind of fold."""
+    """Leaves whose species stands out by so much in the scores of two experts.
+
+    Scores are given without each kind of fold.
+    """
     random = np.random.default_rng(seed)
     labels = np.arange(n) % n_species
     is_label = labels[:, None] == np.arange(n_species)
@@ -158,7 +161,8 @@ def test_a_fitted_rejection_separates_what_it_was_fitted_to(rejection):
 
 
 def test_probabilities_hold_on_groups_that_were_held_out():
-    # Nothing separates the classes but noise, of which the regression learns as much as there are columns.
+    # Nothing separates the classes but noise, of which the regression learns as much as
+    # there are columns.
     noise = join(draw_rows(0, 60, 0, 300), draw_rows(0, 60, 1, 300))
     coefficients, _ = fit_leafness(noise)
     probabilities = predict_leafness(draw_rows(0, 200, 4, 300), coefficients)
@@ -184,7 +188,7 @@ def test_a_class_of_one_group_is_learned():
 
 
 def test_a_leaf_without_another_plant_is_no_example_of_a_known_species(leaves):
-    """It has weight 0 among them: the other leaves are as probably known as without it."""
+    """It has weight 0 among them: other leaves are as probably known without it."""
     is_alone = np.arange(800) >= 600
     is_label = leaves.labels[:, None] == np.arange(6)
     hidden = [
@@ -208,7 +212,8 @@ def test_the_share_asked_for_is_rejected(rejection):
     probabilities = rejection.assess(draw_rows(2, 1200, 8, 20), known)
     for share in (0.05, 0.2, 0.5):
         is_rejected = rejection.judge(*probabilities, share) != "species"
-        # Held-out examples, by which the threshold goes, are separated a little worse than new ones.
+        # Held-out examples, by which the threshold goes, are separated a little worse
+        # than new ones.
         assert 0.7 * share - 0.01 <= is_rejected.mean() <= 1.1 * share + 0.01
     assert (rejection.judge(*probabilities, 1) != "species").all()
     assert rejection.find_threshold(0) == rejection.quantiles[0]
@@ -218,7 +223,10 @@ def test_the_share_asked_for_is_rejected(rejection):
 
 
 def test_the_operating_points_count_on_what_evidence_gains(leaves, rejection):
-    """Leaves are clearer to classifiers that have seen more plants, by as much as from more to fewer held out."""
+    """Leaves are clearer to classifiers that have seen more plants.
+
+    They gain as much from more plants to fewer held out.
+    """
     more_plants = draw_leaves(800, 0, clarity=(2.0, 0.0, 2.0)).scores.without_plant
     folds = leaves.scores._replace(without_more_plants=more_plants)
     gained = fit(leaves, scores=folds)
@@ -235,7 +243,10 @@ def test_the_operating_points_count_on_what_evidence_gains(leaves, rejection):
 
 
 def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
-    """A hard plant with a fifth of the pictures of 401 plants weighs a fifteenth of all, a third of its pictures."""
+    """A hard plant with a fifth of the pictures weighs a fifteenth of 401 plants.
+
+    It has a third of the pictures of all.
+    """
     scores = np.append(np.zeros(100), np.linspace(1, 2, 400))
     weights = np.append(np.full(100, 1 / 100), np.ones(400))
     quantiles = compute_quantiles(scores, weights)
@@ -246,7 +257,10 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
 
 
 def test_operating_points_are_of_species_with_another_plant(leaves, rejection):
-    """There is a quantile for each such leaf; without such a species, for each of all leaves."""
+    """There is a quantile for each such leaf.
+
+    Without such a species, for each of all leaves.
+    """
     assert len(rejection.quantiles) == 800
     is_alone = leaves.labels == 0
     one_plant = np.where(is_alone, "the only one", leaves.plants)

@@ -1,4 +1,4 @@
-"""Ridge regressions that learn further rows from statistics, against ridge regressions of all rows."""
+"""Ridge regressions that learn further rows, against ridge regressions of all."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,10 @@ def literal(rows, targets, weights, penalty):
 
 
 def extend(rows, weights, labels, n_old, n_components, penalty=0.3):
-    """Learn the first rows, then the others by an update; give scores of all rows by that, and by one ridge."""
+    """Learn the first rows, then the others by an update.
+
+    Give scores of all rows by that, and by one ridge.
+    """
     targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
     transform, statistics = summarise(rows[:n_old], weights[:n_old], n_components)
     prepared = transform.transform(rows, np.zeros(len(rows), int)).astype(np.float64)
@@ -104,7 +107,8 @@ def test_the_diagonal_is_kept_whatever_the_components_leave():
 
 
 def test_a_heavy_mean_does_not_make_the_update_blow_up():
-    # Weights unlike those that rows are centred with: the mean is far from 0, in a direction without a component.
+    # Weights unlike those that rows are centred with: the mean is far from 0, in a
+    # direction without a component.
     random = np.random.default_rng(2)
     rows = random.normal(size=(60, 30)) + np.outer(
         np.arange(60) < 5, random.normal(size=30) * 4

@@ -100,7 +100,9 @@ def test_no_room(problem, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 1)
     with pytest.raises(
         LeafidError,
-        match=r"can't be written to a temporary file: No s.*; make room, or name another",
+        match=(
+            r"can't be written to a temporary file: No s.*; make room, or name another"
+        ),
     ):
         make_array(
             5, 4, np.float32, tmp_path / problem if problem == "gone" else tmp_path

@@ -75,7 +75,9 @@ def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
 def test_a_taxon_has_one_place():
     with pytest.raises(
         LeafidError,
-        match=r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*",
+        match=(
+            r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*"
+        ),
     ):
         Taxonomy([TAXA[0], Taxon("Quercus alba", "Quercus", "Rosaceae", "Rosales")])
 
@@ -123,7 +125,8 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
     answers, masses = find_likeliest_taxa(rows, TREE.path_table)
     table = np.array([[*map(TREE.compute_error, honest, row)] for row in answers])
     best = mean(fit_back_off_threshold(table, masses, weights))
-    # The errors that the threshold was chosen by are running sums of 60 × 4 differences, mean() is a plain mean.
+    # The errors that the threshold was chosen by are running sums of 60 × 4
+    # differences, mean() is a plain mean.
     assert min(mean(at) for at in [*np.linspace(0, 1, 51), 1.1]) >= best - 1e-9
 
 

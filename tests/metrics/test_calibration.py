@@ -11,7 +11,10 @@ answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_si
 
 
 def compute_slowly(answers, n_bins):
-    """Go through the confidences, rising; all pictures of one go where the middle of their share of the mass lies."""
+    """Go through the confidences, rising.
+
+    All pictures of one go where the middle of their share of the mass lies.
+    """
     gaps = [0.0] * n_bins
     for confidence in sorted({value for value, _ in answers}):
         below = sum(value < confidence for value, _ in answers)

@@ -37,7 +37,10 @@ def take_apart(file):
 
 
 def read_reproducible_content(file):
-    """Read all of a model to the bit but the classifiers that skops stores, which it writes differently every time."""
+    """Read all of a model to the bit but the classifiers that skops stores.
+
+    It writes them differently every time.
+    """
     manifest, arrays = take_apart(file)
     for type_model in manifest["model"]["types"].values():
         for scorer in type_model["identifier"]["estimators"].values():

@@ -87,7 +87,8 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"ranking": MAPLES, "p_leaf": 0.99, "p_known": 0.99},
             "uncertain",
-            "Perhaps Acer campestre, 49%, or Acer opalus, 47%; surely the genus Acer, 96%",
+            "Perhaps Acer campestre, 49%, or Acer opalus, 47%; surely the genus Acer, "
+            "96%",
             "Acer campestre",
         ),
         (
@@ -97,7 +98,8 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
                 "p_known": 0.99,
             },
             "uncertain",
-            "Perhaps Acer campestre, 49%, or Aesculus hippocastanum, 47%; surely the family Sapindaceae, 96%",
+            "Perhaps Acer campestre, 49%, or Aesculus hippocastanum, 47%; surely the "
+            "family Sapindaceae, 96%",
             "Acer campestre",
         ),
         (
@@ -107,13 +109,15 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
                 "p_known": 0.99,
             },
             "uncertain",
-            "Perhaps Acer campestre, 49%, or Tilia cordata, 47%; surely one of the two, 96%",
+            "Perhaps Acer campestre, 49%, or Tilia cordata, 47%; surely one of the "
+            "two, 96%",
             "Acer campestre",
         ),
         (
             {"p_leaf": 0.22, "reasons": ("it is blurred: hold the camera still",)},
             "uncertain",
-            "Unsure, but most like Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
+            "Unsure, but most like Ginkgo biloba (Ginkgo), 17%; it is blurred: hold "
+            "the camera still",
             "Ginkgo biloba",
         ),
         (
@@ -131,7 +135,8 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
                 ),
             },
             "unclear",
-            "Unclear: this picture can't be judged; it is blurred: hold the camera still; it is dark: use a lamp",
+            "Unclear: this picture can't be judged; it is blurred: hold the camera "
+            "still; it is dark: use a lamp",
             None,
         ),
         (
@@ -143,8 +148,8 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"decision": "unknown", "reasons": ("it is dark: use a lamp",)},
             "unknown",
-            "Unknown: probably none of the 3 species that the model knows; the most similar species is "
-            "Ginkgo biloba (Ginkgo); it is dark: use a lamp",
+            "Unknown: probably none of the 3 species that the model knows; the most "
+            "similar species is Ginkgo biloba (Ginkgo); it is dark: use a lamp",
             None,
         ),
         (
@@ -160,7 +165,8 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"ranking": MAPLES, "decision": "genus", "backed_off": ("Acer *", 0.98)},
             "genus",
-            "Probably Acer, 79%; no single species is probable enough, the most probable is Acer campestre, 40%",
+            "Probably Acer, 79%; no single species is probable enough, the most "
+            "probable is Acer campestre, 40%",
             "Acer",
         ),
         (
@@ -210,10 +216,9 @@ def test_the_head_says_nothing_of_what_supposes_a_known_leaf():
         p_leaf=0.5,
     )
     assert "99%" not in doubtful.verdict_text
-    assert (
-        doubtful.details
-        == "Leaf 50%, of a known species 90%; if both are true, Ginkgo biloba over 99%, "
-        + ("Acer campestre under 1%")
+    assert doubtful.details == (
+        "Leaf 50%, of a known species 90%; if both are true, Ginkgo biloba over 99%, "
+        "Acer campestre under 1%"
     )
     assert replace(ANSWER, **UNJUDGED).details == ""
 

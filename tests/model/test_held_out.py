@@ -24,7 +24,10 @@ def answers(*rows, species=SPECIES):
 
 
 def test_by_hand():
-    """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1; author B: plant 3 has 0 of 1."""
+    """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1.
+
+    Author B: plant 3 has 0 of 1.
+    """
     scores = held_out_scores(
         [
             answers(

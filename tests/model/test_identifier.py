@@ -129,7 +129,7 @@ def test_types_that_are_fitted_together_are_as_each_by_itself():
         )
 
 
-def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_where_it_says_so():
+def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_if_it_asks():
     first, second = RECIPE.experts.values()
     recipe = structs.replace(
         RECIPE,

@@ -33,7 +33,8 @@ def test_round_trip(trained, queries, loader, tmp_path):
         answers(trained, queries, loader), said, strict=True
     ):
         assert name == again
-        # Coefficients are kept in half precision: 11 bits of scores of about 1, times weights of about 10.
+        # Coefficients are kept in half precision: 11 bits of scores of about 1, times
+        # weights of about 10.
         before, after = dict(before), dict(after)
         assert max(abs(before[species] - after[species]) for species in before) < 0.02
     assert first.species == trained.species
@@ -63,9 +64,7 @@ def _identifier(model):
 
 CHANGES = {
     "types: expected a value, found nothing": lambda m: m.pop("types"),
-    "types: expected scan, scan-like or photo, found": lambda m: m["types"].update(
-        xray=_scan(m)
-    ),
+    "types: expected scan, scan-like": lambda m: m["types"].update(xray=_scan(m)),
     "types.scan.identifier.recipe: expected a value, found nothing": lambda m: (
         _identifier(m).pop("recipe")
     ),
@@ -100,7 +99,7 @@ def test_a_malformed_manifest_is_one_line_that_names_the_key(
 
 
 def list_places(value, place=()):
-    """List the paths of all values in a manifest, of the entries of long tables only the first."""
+    """List the paths of a manifest's values, of long tables the first entry only."""
     entries = (
         value.items()
         if isinstance(value, dict)
@@ -139,8 +138,8 @@ def test_another_format(drawn_model, tmp_path, version):
     )
     message = complaint(file)
     assert (
-        f"expected model format {FORMAT_VERSION}, found {version} (written by leafid 9.9)"
-        in message
+        f"expected model format {FORMAT_VERSION}, found {version} (written by leafid "
+        "9.9)" in message
     )
 
 
@@ -190,7 +189,7 @@ def test_every_array_is_needed(drawn_model, tmp_path):
 
 
 def list_free_arrays(manifest):
-    """List the names of the arrays whose length is that of no species, measure or mode."""
+    """List the arrays whose length is that of no species, measure or mode."""
     for type_model in manifest["model"]["types"].values():
         yield type_model["thresholds"]["correct_probabilities"]["values"]
         yield type_model["identifier"]["rejection"]["quantiles"]["values"]
@@ -214,7 +213,8 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(
             )
             message = complaint(tmp_path / "m")
             assert re.search(
-                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array \d+ has",
+                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array "
+                r"\d+ has",
                 message,
             ), what
 

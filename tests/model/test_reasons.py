@@ -1,4 +1,4 @@
-"""Altered scans of the shipped sample are answered with the reason why they are hard to judge."""
+"""Altered scans of the sample are answered with the reason why they are hard."""
 
 import cv2
 import numpy as np

@@ -8,6 +8,7 @@ from leafid.model.species import THUMBNAIL_SIDE
 from leafid.pictures.header import read_header
 from leafid.pictures.picture import AcquisitionType
 from leafid.training.species import THUMBNAILS, describe_species
+from tests.drawing.collection import TYPES
 
 SCAN = AcquisitionType.SCAN
 
@@ -53,7 +54,7 @@ def test_thumbnails_are_small_and_of_different_plants(records, training):
     plants = {picture.name: picture.plant for picture in training}
     authors = {picture.name: picture.author for picture in training}
     for record in records.values():
-        for type_ in AcquisitionType:
+        for type_ in TYPES:
             thumbnails = [
                 thumbnail for thumbnail in record.thumbnails if thumbnail.type is type_
             ]

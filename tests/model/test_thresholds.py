@@ -20,7 +20,7 @@ def learned(right=(0.2, 0.4, 0.9), sizes=(0.5, 1, 3), falling=(0.9, 0.5, 0.0)):
 
 
 def literal_coverage(right, coverage):
-    """The largest of the values (or 0) for which at most the allowed number of right species are below it."""
+    """The largest value (or 0) below which at most so many right species lie."""
     allowed = int((len(right) + 1) * (1 - coverage) + 1e-9)
     if allowed == 0:
         return 0.0

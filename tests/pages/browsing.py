@@ -1,4 +1,4 @@
-"""Workers and a server for the tests of the pages, and helpers of those in a real browser."""
+"""Workers and a server for the tests of pages, and helpers in a real browser."""
 
 import socket
 import threading

@@ -77,7 +77,8 @@ def browser():
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
         pytest.skip(
-            "there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)"
+            "there is no chromium with its chromedriver (Debian: apt-get install "
+            "chromium chromium-driver)"
         )
     options = webdriver.ChromeOptions()
     options.binary_location = chromium

@@ -1,4 +1,4 @@
-"""What a person can do with answers in the browser: judge, export, ask again, cut out, cancel, go to the guide."""
+"""Answers in the browser: judge, export, ask again, cut out, cancel, look up."""
 
 import csv
 import io
@@ -26,7 +26,8 @@ def wait_for_answers(page, number):
 def save(page, form):
     """Export the answers; returns the text that the browser would save."""
     page.execute_script(
-        "window.saved = null; URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), '#')"
+        "window.saved = null; URL.createObjectURL = (blob) => (blob.text().then((text) "
+        "=> (window.saved = text)), '#')"
     )
     find(page, f"#export-{form}")[0].click()
     return wait_for(lambda: page.execute_script("return window.saved"))
@@ -108,7 +109,8 @@ def test_how_sure_an_answer_is_can_be_read_from_its_row(page, leaves, record, ex
     choose(page, leaves[0])
     page.execute_script(
         "const { dataset } = document.querySelector('.answer');"
-        "dataset.records = JSON.stringify([{ ...JSON.parse(dataset.records)[0], ...arguments[0] }]);",
+        "dataset.records = JSON.stringify([{ ...JSON.parse(dataset.records)[0], "
+        "...arguments[0] }]);",
         {
             **{"answer_probability": 0.05, "leaf": 0.2, "known": 0.3, "reasons": []},
             **record,
@@ -320,7 +322,8 @@ def test_tip_and_base_are_chosen_by_keyboard_on_a_phone(page, leaves):
         # Hint, picture and Cancel are on the screen together.
         for part in dialog.find_elements("css selector", "[role=status], svg, button"):
             top, bottom = page.execute_script(
-                "const { top, bottom } = arguments[0].getBoundingClientRect(); return [top, bottom]",
+                "const { top, bottom } = arguments[0].getBoundingClientRect(); return "
+                "[top, bottom]",
                 part,
             )
             assert 0 <= top < bottom <= 700
@@ -380,9 +383,9 @@ def test_the_guide_is_filtered_and_leads_back_to_the_answer(page, site, leaves):
     [record] = json.loads(find(page, ".answer")[0].get_attribute("data-records"))
     name = record["ranking"][0]["species"]
     page.execute_script(
-        "const a = document.querySelector('.answer'); const r = JSON.parse(a.dataset.records); "
-        "r[0].name = arguments[0]; a.dataset.records = JSON.stringify(r);"
-        "sessionStorage.setItem('leafid', a.outerHTML)",
+        "const a = document.querySelector('.answer'); const r = "
+        "JSON.parse(a.dataset.records); r[0].name = arguments[0]; a.dataset.records = "
+        "JSON.stringify(r);sessionStorage.setItem('leafid', a.outerHTML)",
         name,
     )
     page.get(f"{site}/guide")

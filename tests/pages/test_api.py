@@ -142,9 +142,11 @@ def test_broken_forms_are_refused(client, content):
 @pytest.mark.parametrize("charset", ["punycode", "undefined", "unicode_escape"])
 def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
     content = leaf[0][1][1]
-    # \\ud800 decodes to a lone surrogate, and a long name with punycode in quadratic time.
+    # \\ud800 decodes to a lone surrogate, and a long name with punycode in quadratic
+    # time.
     for name in ("Bl\u00e4tter.jpg", "\\ud800.jpg", "a" * 4000):
-        head = f'--x\r\nContent-Disposition: form-data; name="pictures"; filename="{name}"\r\n\r\n'.encode()
+        disposition = f'form-data; name="pictures"; filename="{name}"'
+        head = f"--x\r\nContent-Disposition: {disposition}\r\n\r\n".encode()
         headers = {
             "Content-Type": f"multipart/form-data; charset={charset}; boundary=x"
         }

@@ -1,4 +1,7 @@
-"""All pages in a real browser: accessibility, narrow and dark screens, console; and an HTML validator."""
+"""All pages in a real browser: accessibility, narrow and dark screens, console.
+
+And an HTML validator.
+"""
 
 import base64
 import re
@@ -176,7 +179,10 @@ def test_answers_stay_until_they_are_forgotten(page, site, leaves):
 
 
 def test_answers_that_the_browser_has_no_space_for_are_shown_nevertheless(page, leaves):
-    fill = "for (let n = 1 << 24; n; n >>= 1) try { sessionStorage[n] = 'x'.repeat(n) } catch {}"
+    fill = (
+        "for (let n = 1 << 24; n; n >>= 1) try { sessionStorage[n] = 'x'.repeat(n) } "
+        "catch {}"
+    )
     page.execute_script(fill)
     choose(page, leaves[0])
     assert read_names(page) == ([leaves[0].name], [leaves[0].name])
@@ -248,7 +254,8 @@ def test_a_table_that_is_wider_than_a_phone_has_a_shadow_where_it_goes_on(page, 
 def test_the_html_is_valid(site, written, client, leaf, tmp_path):
     if not (VALIDATOR.exists() and shutil.which("java")):
         pytest.skip(
-            f"there is no Java, or no validator (npm install --prefix {NODE_MODULES.parent} vnu-jar)"
+            "there is no Java, or no validator (npm install --prefix "
+            f"{NODE_MODULES.parent} vnu-jar)"
         )
     html = {"Accept": "text/html"}
     for path in ("", "guide", "nothing"):

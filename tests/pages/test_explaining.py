@@ -9,7 +9,8 @@ from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.explaining import explain
 from leafid.pages.rendering import render_page
 from leafid.pictures.decoding import read_image
-from leafid.pictures.picture import AcquisitionType, Taxon
+from leafid.pictures.picture import Taxon
+from tests.drawing.collection import TYPES
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def explanations(model, drawn):
 
 
 def test_every_type_is_explained(explanations):
-    assert {answer.type for answer, _ in explanations} == set(AcquisitionType)
+    assert {answer.type for answer, _ in explanations} == set(TYPES)
     for answer, explanation in explanations:
         assert explanation.answer == answer
         shown = [
@@ -145,7 +146,8 @@ def test_only_traits_in_which_the_species_differ_are_listed():
     [difference] = compare_species(
         RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5}
     )
-    # The ranges of length to width overlap, and two pictures of A give no range of the petiole.
+    # The ranges of length to width overlap, and two pictures of A give no range of the
+    # petiole.
     assert (difference["title"], difference["value"], difference["favours"]) == (
         "teeth",
         30,

@@ -1,4 +1,4 @@
-"""Every message has a translation in every language, and every translation a message."""
+"""Every message has a translation in every language, and no translation is left."""
 
 import ast
 import csv

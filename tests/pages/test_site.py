@@ -1,4 +1,4 @@
-"""The pages without a browser: no script or style inside, and the form works without its script."""
+"""The pages without a browser: no script inside, and the form works without one."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Checks that every page of leafid passes: well-formed, accessible, and without any other file."""
+"""Checks that every page passes: well-formed, accessible, and a single file."""
 
 import re
 from html.parser import HTMLParser
@@ -20,7 +20,7 @@ VOID = {
 
 
 class Page(HTMLParser):
-    """What a page holds: its headings by level, its text, and the number of its images."""
+    """A page: its headings by level, its text, and the number of its images."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -32,8 +32,9 @@ def address():
         "memory_limit": 0,
         "dashboard_address": None,
     }
-    # Workers have to import what they call. Dask leaves their settings in the environment, where the processes of later
-    # tests would read them. A call that kills its worker is tried once, not four times: workers take time to start.
+    # Workers have to import what they call. Dask leaves their settings in the
+    # environment, where the processes of later tests would read them. A call that kills
+    # its worker is tried once, not four times: workers take time to start.
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
@@ -119,6 +120,7 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
         )
     assert result.status == 1
     assert result.err.startswith(
-        f"leafid: error: {address}: expected a Dask scheduler with a worker, found none; start "
+        f"leafid: error: {address}: expected a Dask scheduler with a worker, found "
+        "none; start "
     )
     assert result.err.count("\n") == 1

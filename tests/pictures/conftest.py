@@ -23,7 +23,7 @@ def species_folders(draw) -> Callable[[Path], Path]:
 
 @pytest.fixture(scope="session")
 def rgb() -> np.ndarray:
-    """A smooth picture (so that lossy kinds keep it) without symmetry: 60 rows, 80 cols, RGB."""
+    """A smooth picture, for lossy formats, without symmetry: 60 rows, 80 cols, RGB."""
     rows, cols = np.mgrid[0:60, 0:80]
     picture = np.stack([rows * 4, cols * 3, (rows + cols)], axis=-1).astype(np.uint8)
     picture[:20, :32] = (250, 10, 10)

@@ -31,7 +31,7 @@ def difference(image: np.ndarray, rgb: np.ndarray) -> int:
 
 
 def apply_orientation(picture: np.ndarray, orientation: int) -> np.ndarray:
-    """Undo the eight ways in which a picture may be stored, as TIFF 6.0 defines tag 274."""
+    """Undo the eight ways to store a picture, as TIFF 6.0 defines tag 274."""
     turned = picture.swapaxes(0, 1) if orientation >= 5 else picture
     rows = slice(None, None, -1 if orientation in {3, 4, 7, 8} else 1)
     cols = slice(None, None, -1 if orientation in {2, 3, 6, 7} else 1)

@@ -16,8 +16,9 @@ def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
     image = read_image(file)
     assert image.dtype == np.uint8
     assert image.flags.c_contiguous
-    # JPEG at this quality is off by a few grey values at the sharp edge, as is a palette of 256 colours; HEIC rounds
-    # the conversion to YCbCr; the others keep every value.
+    # JPEG at this quality is off by a few grey values at the sharp edge, as is a
+    # palette of 256 colours; HEIC rounds the conversion to YCbCr; the others keep every
+    # value.
     assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(
         kind, 0
     )
@@ -101,7 +102,8 @@ def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
         expected = cv2.resize(
             read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA
         )
-        # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
+        # Reduced JPEG decoding averages in frequency space: close to the average over
+        # areas, but not it.
         assert np.abs(image.astype(int) - expected).mean() < (
             2 if kind == "jpg" else 1e-9
         )

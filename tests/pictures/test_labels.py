@@ -1,4 +1,7 @@
-"""A label is its whole name, wherever it comes from; authors are left out where no other label is then the same."""
+"""A label is its whole name, wherever it comes from.
+
+Authors are left out where no other label is then the same.
+"""
 
 import pytest
 

@@ -33,7 +33,8 @@ def labels(collection):
 def test_table_in_the_folder(flat):
     write_table(
         *(flat, "Image,mask,Species,plant,type,author,date,Latitude,lon,split,remark"),
-        "maple_1a.jpg,m/1.png,Acer campestre,p1,scan,Jane,2010-07-06,43.5,3.25,train,fine",
+        "maple_1a.jpg,m/1.png,Acer "
+        "campestre,p1,scan,Jane,2010-07-06,43.5,3.25,train,fine",
         "maple_2,,Acer campestre,p2,photo,,,,,test,",
         "sub/oak_7.jpg,,healthy,,,,,,,val,",
     )
@@ -99,7 +100,8 @@ def test_table_adds_to_folders(tmp_path, draw):
             ["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"],
             ":3: expected every picture once, found '",
         ),
-        # A quote that isn't closed: to the end, to that of a later cell, to the next stray one, in a column of notes.
+        # A quote that isn't closed: to the end, to that of a later cell, to the next
+        # stray one, in a column of notes.
         (
             ["file,label", "", 'oak_1,"ash', "maple_2,elm"],
             ":3: expected a table as CSV, found an error: unexpected end",
@@ -229,8 +231,10 @@ def test_words_for_empty_cells(flat, word):
     assert collection.species == ("Acer opalus",)
     assert collection.pictures[2].plant is None
     assert collection.problems[:2] == (
-        f"{flat}/labels.csv: 2 of 3 rows have no label ({word!r} in line 2, for example)",
-        f"{flat}/labels.csv: 1 of 3 rows have no plant ({word!r} in line 2, for example)",
+        f"{flat}/labels.csv: 2 of 3 rows have no label ({word!r} in line 2, for "
+        "example)",
+        f"{flat}/labels.csv: 1 of 3 rows have no plant ({word!r} in line 2, for "
+        "example)",
     )
 
 
@@ -247,8 +251,8 @@ def test_dates_and_coordinates_that_can_not_be_read_are_unknown(flat):
     ]
     date, latitude, longitude = collection.problems
     assert date == (
-        f"{table}: 3 of 4 rows have no date (expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
-        "'5/13/2024' in line 4, for example)"
+        f"{table}: 3 of 4 rows have no date (expected a date like 2010-07-06, 06/07/10 "
+        "(day first) or 2010, found '5/13/2024' in line 4, for example)"
     )
     assert "2 of 4 rows have no latitude (expected a latitude from -90 to " in latitude
     assert "2 of 4 rows have no longitude (expected a longitude from -180" in longitude
@@ -288,8 +292,8 @@ def test_formulas_are_read_as_they_were(flat):
 def test_a_table_without_the_columns_is_named(flat):
     table = write_table(flat, "Bild;Art", "oak_1;Quercus ilex")
     assert read_collection(flat).problems == (
-        f"{table}: expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names "
-        "it",
+        f"{table}: expected a single table with the columns 'file' and 'label'; it is "
+        "ignored, unless --metadata names it",
     )
 
 
@@ -377,7 +381,10 @@ def test_two_lists_of_one_picture(flat):
     (flat / "test.txt").write_text("maple_2\n./oak_1.jpg\n")
     with pytest.raises(
         LeafidError,
-        match=r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in part",
+        match=(
+            r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in "
+            r"part"
+        ),
     ):
         read_collection(flat)
 

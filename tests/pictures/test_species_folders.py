@@ -92,7 +92,7 @@ def test_any_folder_name_is_a_label(tmp_path, draw, name):
 
 
 def read_labels(root):
-    """Return the label, plant and part of each picture by its path, and the problems."""
+    """Return label, plant and part of each picture by its path, and the problems."""
     collection = read_collection(root)
     read = {
         picture.file.relative_to(root).as_posix(): (
@@ -108,7 +108,8 @@ def read_labels(root):
 @pytest.mark.parametrize(
     "expected",
     [
-        # Folders of plants below those of labels, in some or all of them, or one in each.
+        # Folders of plants below those of labels, in some or all of them, or one in
+        # each.
         {
             "A/plant1/1.jpg": ("A", "A/plant1", None),
             "A/plant1/side/2.jpg": ("A", "A/plant1", None),

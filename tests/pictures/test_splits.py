@@ -15,7 +15,10 @@ from leafid.pictures.splits import label_units, split_by_plant, split_by_unit
 
 
 def make(sizes: list[list[int]]) -> list[Picture]:
-    """Pictures of species; for each a list of how many pictures each of its plants has."""
+    """Pictures of species.
+
+    For each a list of how many pictures each of its plants has.
+    """
     return [
         Picture(
             Path(f"{species}-{plant}-{number}.jpg"),
@@ -128,7 +131,8 @@ def number_places(pictures, within_km=5.0):
 
 
 def test_chain_of_plants_is_one_place():
-    # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
+    # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a
+    # and g are each one plant.
     assert number_places(GARDENS) == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
     assert number_places(GARDENS, 20) == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
     assert number_places(GARDENS, 1) == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]

@@ -1,4 +1,4 @@
-"""Pictures that are broken or odd, among good ones: the good ones are answered, the broken ones named.
+"""Broken or odd pictures among good ones, which are answered; others are named.
 
 What is wrong inside a picture has tests in tests/pictures.
 """
@@ -78,7 +78,7 @@ ODD = {
 
 @pytest.fixture
 def pictures(drawn, tmp_path):
-    """A folder with a picture of every kind, and the kind of each by the picture's name."""
+    """A folder with a picture of every kind, and the kinds by the pictures' names."""
     folder = tmp_path / "pictures"
     folder.mkdir()
     sources = [read_image(file) for file in sorted((drawn / "Train").glob("*.jpg"))[:6]]
@@ -92,8 +92,10 @@ def pictures(drawn, tmp_path):
             kind, lambda file, image: file.write_bytes(encode(image))
         )
         write(folder / name, image)
-        xml = f"<Image><FileName>{name}</FileName><Type>{TYPES[index % 3]}</Type></Image>".encode()
-        (folder / name).with_suffix(".xml").write_bytes(BROKEN_XML.get(kind, xml))
+        type_ = TYPES[index % 3]
+        xml = f"<Image><FileName>{name}</FileName><Type>{type_}</Type></Image>"
+        content = BROKEN_XML.get(kind, xml.encode())
+        (folder / name).with_suffix(".xml").write_bytes(content)
     return folder, kinds
 
 

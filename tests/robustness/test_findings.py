@@ -44,7 +44,8 @@ def test_text_in_another_encoding(reader, content, tmp_path):
         reader(file)
     assert (
         str(caught.value)
-        == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the file"
+        == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the "
+        "file"
     )
 
 
@@ -156,7 +157,8 @@ def test_a_file_name_that_is_too_long(name, tmp_path):
         )
     (problem,) = read_collection(tmp_path).problems
     assert problem.startswith(
-        f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found '"
+        f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found "
+        "'"
     )
     assert problem.endswith(".jpg'; the picture is left out")
 

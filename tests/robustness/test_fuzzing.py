@@ -64,19 +64,41 @@ def refuse(message):
     [
         (lambda folder: 1 / 0, "raised", "ZeroDivisionError"),
         (lambda folder: sys.exit(3), "raised", "SystemExit"),
-        (lambda folder: (folder.parents[1] / "elsewhere").write_text(""), "touched", "elsewhere"),
+        (
+            lambda folder: (folder.parents[1] / "elsewhere").write_text(""),
+            "touched",
+            "elsewhere",
+        ),
         (lambda folder: (folder.parents[1] / "made").mkdir(), "touched", "made"),
-        (lambda folder: os.open(folder.parents[1] / "new", os.O_CREAT | os.O_WRONLY), "touched", "new"),
-        (lambda folder: subprocess.run(["true"], check=True), "touched", "subprocess.Popen"),
-        (lambda folder: pickle.loads(pickle.dumps(Path("x"))), "touched", "pickle.find_class"),
-        (lambda folder: sum(range(10**9)) if time.process_time() < 0 else spin(1.1), "slow", "1."),
-        # Little more than the 128 MiB allowed: to fill memory takes a slow machine long, which would count as slow.
+        (
+            lambda folder: os.open(folder.parents[1] / "new", os.O_CREAT | os.O_WRONLY),
+            "touched",
+            "new",
+        ),
+        (
+            lambda folder: subprocess.run(["true"], check=True),
+            "touched",
+            "subprocess.Popen",
+        ),
+        (
+            lambda folder: pickle.loads(pickle.dumps(Path("x"))),
+            "touched",
+            "pickle.find_class",
+        ),
+        (
+            lambda folder: sum(range(10**9)) if time.process_time() < 0 else spin(1.1),
+            "slow",
+            "1.",
+        ),
+        # Little more than the 128 MiB allowed: to fill memory takes a slow machine
+        # long, which would count as slow.
         (lambda folder: grow(160 << 20), "memory", "MiB"),
         (lambda folder: refuse("something is wrong"), "message", "no file named"),
     ],
-)  # fmt: skip
+)
 def test_faults_are_found(fault, kind, what, watch, folder):
-    # The peak memory is measured from now on: going beyond that of earlier tests would take long, and count as slow.
+    # The peak memory is measured from now on: going beyond that of earlier tests would
+    # take long, and count as slow.
     Path("/proc/self/clear_refs").write_text("5")
     verdict = judge(planted(fault), b"", folder, watch)
     assert [finding.kind for finding in verdict.findings] == [kind]
@@ -84,7 +106,7 @@ def test_faults_are_found(fault, kind, what, watch, folder):
 
 
 def grow(most):
-    """Hold so many bytes above the most that this process, whatever tests it ran before, has held so far."""
+    """Hold so many bytes above the peak of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     now = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     return len(b"x" * (peak - now + most))

@@ -1,4 +1,4 @@
-"""Commands as processes: killed, interrupted, two at once, and with no room to write."""
+"""Commands as processes: killed, interrupted, two at once, without room to write."""
 
 import os
 import re
@@ -29,7 +29,10 @@ pytestmark = [
 
 
 def start(words: Sequence[object], mark: str, folder: Path, **more: str):
-    """Start a command of leafid with its output in files of a folder; `find_processes` finds it by its mark."""
+    """Start a command of leafid with its output in files of a folder.
+
+    `find_processes` finds it by its mark.
+    """
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
     environment = {
         **os.environ,
@@ -53,7 +56,10 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str):
 
 
 def find_processes(mark: str) -> list[int]:
-    """List the processes that were started under a mark, and their descendants; zombies left out."""
+    """List the processes that were started under a mark, and their descendants.
+
+    Zombies left out.
+    """
     wanted = f"{_MARK}={mark}".encode()
     processes = []
     for entry in Path("/proc").iterdir():
@@ -121,7 +127,7 @@ def vectors(cache):
 
 
 def list_messages(err):
-    """List the lines of stderr without those of progress, which come where the machine is busy."""
+    """List the lines of stderr but those of progress, which a busy machine has."""
     return [
         line
         for line in err.splitlines()
@@ -200,7 +206,8 @@ def test_an_interrupted_description_leaves_no_process(
     output, many = tmp_path / "table.csv", tmp_path / "many"
     many.mkdir()
     picture = next(drawn.rglob("*.jpg"))
-    # They are far more than are described before the signal comes, however busy the machine is.
+    # They are far more than are described before the signal comes, however busy the
+    # machine is.
     for index in range(3000):
         os.link(picture, many / f"{index}.jpg")
     process = start(
@@ -208,7 +215,8 @@ def test_an_interrupted_description_leaves_no_process(
         mark,
         tmp_path,
     )
-    # There are the main process, two workers, and what multiprocessing keeps beside them.
+    # There are the main process, two workers, and what multiprocessing keeps beside
+    # them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
         os.killpg(process.pid, number)
@@ -231,7 +239,8 @@ def test_an_interrupted_description_leaves_no_process(
     ids=["a", "first"],
 )
 def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
-    # The process interrupts itself, as a signal from here would come too early or too late.
+    # The process interrupts itself, as a signal from here would come too early or too
+    # late.
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal, sys\n"
         "class Interruption:\n"
@@ -268,7 +277,7 @@ def test_modules_in_the_current_folder_are_not_imported(tmp_path):
 
 
 def run_limited(words, kind, most_bytes):
-    """Run a command that can take only so much of a resource, such as `resource.RLIMIT_AS`."""
+    """Run a command with so much of a resource, such as `resource.RLIMIT_AS`."""
     return subprocess.run(
         [sys.executable, "-m", "leafid", *map(str, words)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -281,7 +290,7 @@ def run_limited(words, kind, most_bytes):
 
 @pytest.mark.parametrize("mebibytes", [150, 470])
 def test_no_room_in_memory_for_the_libraries_is_one_line(mebibytes, drawn):
-    """At the lower limit no library can be loaded, at the higher one it would end the process or interrupt it."""
+    """At the lower limit no library can be loaded; the higher one ends the process."""
     words = ["predict", drawn / "Test", "--no-cache", "--jobs", 1]
     result = run_limited(words, resource.RLIMIT_AS, mebibytes << 20)
     assert result.returncode == 1
@@ -328,7 +337,8 @@ def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
 def test_no_room_for_the_output(words, expected_model, drawn_cache, tmp_path):
     (tmp_path / "model").write_text("an older model")
     words[words.index("--cache") + 1] = drawn_cache
-    # There is room for the store, which needs no more than it has, but not for the model.
+    # There is room for the store, which needs no more than it has, but not for the
+    # model.
     most_bytes = len(expected_model) - 1
     assert most_bytes > 2**15
     result = run_limited([*words, "--jobs", 1], resource.RLIMIT_FSIZE, most_bytes)

@@ -1,4 +1,4 @@
-"""Scripts that start workers: without a guard, from standard input, and with processes that are forked."""
+"""Scripts that start workers: without a guard, from stdin, with forked processes."""
 
 import os
 import subprocess
@@ -25,7 +25,8 @@ def check():
 
 if __name__ == "__main__":
     print("before", check(), flush=True)
-    process = multiprocessing.get_context("fork").Process(target=lambda: print("process", check(), flush=True))
+    fork = multiprocessing.get_context("fork")
+    process = fork.Process(target=lambda: print("process", check(), flush=True))
     process.start()
     process.join()
     print("after", check(), flush=True)

@@ -118,7 +118,10 @@ def test_plants_are_swapped_whoever_photographed_them(tmp_path):
 
 
 def make_plants(sizes, photos=""):
-    """Make a ground truth of plants by one author, with a species each and some pictures: scans, or photos of some."""
+    """Make a ground truth of plants by one author, each of another species.
+
+    Pictures are scans, and photos of some.
+    """
     return make_ground_truth(
         [
             Picture(
@@ -146,7 +149,8 @@ def judge_wrong(truth, folder, wrong, name="Tilia cordata"):
 
 @pytest.mark.parametrize("metric", ["macro-f1", "weighted-f1", "precision", "mcc"])
 def test_runs_are_compared_whatever_species_they_name(tmp_path, metric):
-    # No scan shows the last species, which the second run names; the third names one that no picture shows.
+    # No scan shows the last species, which the second run names; the third names one
+    # that no picture shows.
     truth = make_plants([2] * 7, photos="g")
     runs = [
         judge_wrong(truth, tmp_path, "a", "Acer a"),
@@ -169,7 +173,8 @@ def test_runs_are_compared_whatever_species_they_name(tmp_path, metric):
 
 
 def test_equal_scores_are_all_the_best(tmp_path):
-    # 6 of 7 plants are correct in each run: sums of their pictures in another order are rounded differently.
+    # 6 of 7 plants are correct in each run: sums of their pictures in another order are
+    # rounded differently.
     truth = make_plants([11, 9, 7, 6, 7, 11, 4])
     runs = [judge_wrong(truth, tmp_path, wrong) for wrong in "abcdefg"]
     options = ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(99))
@@ -184,7 +189,10 @@ def test_equal_scores_are_all_the_best(tmp_path):
 
 
 def test_the_spread_of_few_plants(tmp_path):
-    """A note names what has few plants; also of plants that are all correct, no spread is 0."""
+    """A note names what has few plants.
+
+    Also of plants that are all correct, no spread is 0.
+    """
     truth = make_plants([3] * 7, photos="abc")
     run = judge_wrong(truth, tmp_path, "", "Acer a")
     options = ScoreOptions(find_metrics(["top-1", "macro-f1"]), "error")

@@ -1,4 +1,4 @@
-"""The rank, genus and family of a run's answers, of which the ground truth need not know the taxa."""
+"""The rank, genus and family of answers whose taxa the ground truth may lack."""
 
 import random
 from pathlib import Path
@@ -35,7 +35,8 @@ def judge_text(tmp_path):
 
 
 def test_genus_and_family_of_the_first_species(judge_text):
-    # Quercus rubra has no picture: its genus is in its name, its family is that of the other oak.
+    # Quercus rubra has no picture: its genus is in its name, its family is that of the
+    # other oak.
     judged = judge_text("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")
     assert judged.genus_correct.tolist() == [True, False, False]
     assert judged.family_correct.tolist() == [True, True, False]
@@ -69,7 +70,8 @@ def test_an_unknown_family_is_never_correct(judge_text):
 def test_the_best_rank_of_a_repeated_species_counts(judge_text):
     assert (
         judge_text(
-            "1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 0.5\n"
+            "1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 "
+            "0.5\n"
         ).rank[0]
         == 2
     )
@@ -96,7 +98,10 @@ def write_truth(add):
 
 
 def score_families(cli, folder, *species, words=()):
-    """Score a run that names a species for each picture by family; its standard error is also returned."""
+    """Score a run that names a species for each picture by family.
+
+    Its standard error is also returned.
+    """
     lines = [f"{n}.jpg {name} 1 1\n" for n, name in enumerate(species, 1)]
     # A run that names no species of the ground truth is refused.
     known = read_ground_truth(folder / "truth").species[0]
@@ -153,7 +158,8 @@ TREES = (
 def test_the_families_of_the_ground_truth_count_before_the_list(
     cli, tmp_path, write_truth
 ):
-    # It calls the maples Aceraceae, also one that it gives no family; Aesculus stays Sapindaceae.
+    # It calls the maples Aceraceae, also one that it gives no family; Aesculus stays
+    # Sapindaceae.
     write_truth(
         tmp_path / "truth",
         ("Aceraceae", "Acer", "opalus"),
@@ -194,8 +200,12 @@ def test_a_genus_of_unknown_family_is_warned_of(cli, tmp_path, write_truth):
     )
     scores, err = score_families(cli, tmp_path, *run)
     assert scores == {"Nyssaceae": 0, "unknown": 0, "Salicaceae": 0, "Aceraceae": 0}
-    # Hovenia stands where no family could be correct, and no family of unknown species is expected.
-    expected = "run.txt: expected genera of known families, found Camptotheca, Idesia, which count as wrong"
+    # Hovenia stands where no family could be correct, and no family of unknown species
+    # is expected.
+    expected = (
+        "run.txt: expected genera of known families, found Camptotheca, Idesia, which "
+        "count as wrong"
+    )
     assert err.count(expected) == err.count("genera of known families") == 1
     write_truth(
         tmp_path / "more",

@@ -21,7 +21,7 @@ from tests.scoring.run_files import write_run
 
 @pytest.fixture
 def package(tmp_path):
-    """The golden ground truth as a package: Train/ with XML, trainGroundTruth.txt beside it."""
+    """The golden ground truth as a package: Train/ beside trainGroundTruth.txt."""
     shutil.copytree(TRUTH, tmp_path / "Train")
     truth = read_ground_truth(TRUTH)
     species = sorted(set(truth.species))
@@ -94,7 +94,10 @@ def test_bad_text_files(tmp_path):
     )
     with pytest.raises(ProblemsError) as error:
         read_ground_truth_file(file)
-    expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …', found "
+    expected = (
+        "expected a ground truth (named before the runs) of lines '<Genus species> "
+        "<picture> …', found "
+    )
     assert [problem.removeprefix(str(file)) for problem in error.value.problems] == [
         f":1: {expected}'1.jpg 2.jpg'",
         f":2: {expected}'Sorbus aria 3.jpg oak 1.jpg'",
@@ -136,10 +139,12 @@ def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplo
     )
     by_type, by_author = (record.getMessage() for record in caplog.records)
     assert by_type.startswith(
-        "c.jpg: expected the type of every picture, found none for 1 of 3, this one first; they"
+        "c.jpg: expected the type of every picture, found none for 1 of 3, this one "
+        "first; they"
     )
     assert by_author.startswith(
-        "b.jpg: expected the author of every picture, found none for 2 of 3, this one first; they"
+        "b.jpg: expected the author of every picture, found none for 2 of 3, this one "
+        "first; they"
     )
     caplog.clear()
     # Where no picture has either, no score depends on them.
@@ -160,14 +165,18 @@ def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
         [picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))]
     )
     assert [record.getMessage() for record in caplog.records] == [
-        "b.jpg: expected the species of every picture, found none for 1 of 2, this one first; they are not scored"
+        "b.jpg: expected the species of every picture, found none for 1 of 2, this one "
+        "first; they are not scored"
     ]
     assert (truth.pictures, truth.known.pictures) == (("a.jpg",), {"a.jpg", "b.jpg"})
 
 
 @pytest.fixture
 def plantnet(tmp_path):
-    """Two species of one name with 8 pictures and 1, and a third with 1; a run that always names the first."""
+    """Two species of one name with 8 pictures and 1, and a third with 1.
+
+    A run that always names the first.
+    """
     names = {
         "1355868": "Lactuca virosa L.",
         "1432783": "Lactuca virosa Habl.",
@@ -213,5 +222,6 @@ def test_a_name_of_several_species_is_refused(plantnet):
     with pytest.raises(ProblemsError) as error:
         read_run(folder / "run.txt", read_ground_truth(folder).known)
     assert error.value.problems[0].endswith(
-        "['Lactuca virosa'] (the nearest known names are {'Lactuca virosa': 'Lactuca virosa 1432783'})"
+        "['Lactuca virosa'] (the nearest known names are {'Lactuca virosa': 'Lactuca "
+        "virosa 1432783'})"
     )

@@ -1,4 +1,4 @@
-"""How the names of runs and of ground truths are joined, whoever wrote them and however they come in."""
+"""The names of runs and ground truths are joined, whoever wrote them."""
 
 import unicodedata
 
@@ -76,7 +76,7 @@ def test_names_are_joined_wherever_they_come_in(tmp_path, choice):
 
 
 def test_names_that_may_be_two_classes_are_not_joined():
-    """Each is one more class of a broader system, or of the ground truth, which only some of the names mean."""
+    """Each is one more class, of a system or a truth, that only some names mean."""
     match = to_ground_truth(
         {"1": "Tilia cordata", "2": "Acer_a", "3": "Acer a"}
     ).known.match_species
@@ -126,8 +126,8 @@ def files(tmp_path):
 def test_a_run_without_any_known_name_is_refused_with_both_lists(cli, files, tmp_path):
     truth, broad, numbered = files
     expected = (
-        "other.txt:1: expected some of the 3 known species ['Species1', 'Species2', 'Species3'], "
-        "found others only: ['0', '1', '2']"
+        "other.txt:1: expected some of the 3 known species ['Species1', 'Species2', "
+        "'Species3'], found others only: ['0', '1', '2']"
     )
     for words in (
         ("evaluate", truth, broad, numbered),
@@ -160,6 +160,6 @@ def test_the_other_names_of_a_broader_system_are_wrong_answers(cli, files, words
     row = result.json[0]["rows"][-1]
     assert row["top-1"] == pytest.approx(1 / 3)
     assert result.err.splitlines() == [
-        "leafid: warning: broad.txt: 5 of 7 names are of no known species, and count as wrong answers: "
-        "['v', 'w', 'x', 'y', 'z']"
+        "leafid: warning: broad.txt: 5 of 7 names are of no known species, and count "
+        "as wrong answers: ['v', 'w', 'x', 'y', 'z']"
     ]

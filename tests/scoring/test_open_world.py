@@ -50,7 +50,8 @@ def test_false_positive_rate(known, unknown, share):
 MAPLE, OAK = "Acer campestre", "Quercus ilex"
 
 
-# Two maples (one found, one called an oak), an oak, and two unknown leaves, the second of which is rejected.
+# Two maples (one found, one called an oak), an oak, and two unknown leaves, the second
+# of which is rejected.
 LINES = f"""
 a.jpg {MAPLE} 1 0.9
 a.jpg {OAK} 2 0.05
@@ -115,8 +116,8 @@ def test_a_ground_truth_of_unknown_species_alone_is_named(cli, run_file, tmp_pat
     result = cli("evaluate", tmp_path / "all", run_file)
     assert (result.status, result.out) == (1, "")
     assert (
-        f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only"
-        in result.err
+        f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones "
+        "only" in result.err
     )
 
 

@@ -1,4 +1,4 @@
-"""The official scores and files, against formulas written down literally and against the official scorer's output."""
+"""The official scores and files, against formulas and the official scorer."""
 
 import random
 from dataclasses import replace
@@ -20,7 +20,10 @@ def literal_mean(values):
 
 
 def literal_s(pictures, score):
-    """`pictures`: dicts with author and plant; `score`: of a picture. Follows the formula's three sums."""
+    """`pictures`: dicts with author and plant; `score`: of a picture.
+
+    Follows the formula's three sums.
+    """
     users = sorted({picture["author"] for picture in pictures})
     of_users = []
     for user in users:
@@ -40,7 +43,10 @@ def literal_s(pictures, score):
 
 
 def literal_files(truth, runs, official):
-    """`truth`: list of dicts; `runs`: {file name: {picture: species of rank 1}}. Lines as sets, for each file."""
+    """`truth`: list of dicts; `runs`: {file name: {picture: species of rank 1}}.
+
+    Lines as sets, for each file.
+    """
     types = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}
     family = {picture["genus"]: picture["family"] for picture in truth}
     files = {}
@@ -151,7 +157,7 @@ def as_records(truth):
 
 
 def assert_same_files(files, expected):
-    """Text must be equal, but for the last digits of sums, which depend on the order of adding up."""
+    """Text must be equal but for the last digits of sums, whose order differs."""
     assert set(files) == set(expected)
     for name in expected:
         lines = sorted(line.split(";") for line in files[name].split("\n") if line)
@@ -160,7 +166,8 @@ def assert_same_files(files, expected):
         for our_cells, their_cells in zip(lines, theirs, strict=True):
             assert len(our_cells) == len(their_cells)
             for our, their in zip(our_cells, their_cells, strict=True):
-                # 1e-12: a few hundred additions of numbers below 1 differ by some 1e-14.
+                # 1e-12: a few hundred additions of numbers below 1 differ by some
+                # 1e-14.
                 assert our == their or abs(float(our) - float(their)) < 1e-12, (
                     name,
                     our_cells,
@@ -305,7 +312,8 @@ def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
 
 
 def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path, add):
-    # Three plants, of which two are named correctly, and one of four pictures without plant: (1 + 1 + 0 + 1/4) / 4.
+    # Three plants, of which two are named correctly, and one of four pictures without
+    # plant: (1 + 1 + 0 + 1/4) / 4.
     for number, plant in enumerate(["1", "2", "3", *[None] * 4], 1):
         add(
             tmp_path,

@@ -18,7 +18,8 @@ def make_plant(rows, label, author="a"):
 
 
 def test_by_hand():
-    # Two of three pictures are correct, and outweigh the third; the other plant is correct by its only picture.
+    # Two of three pictures are correct, and outweigh the third; the other plant is
+    # correct by its only picture.
     plants = [
         make_plant([MAPLE, MAPLE, OAK], 0),
         make_plant([OAK], 1, "b"),
@@ -37,7 +38,8 @@ def test_by_hand():
 
 
 def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path, draw):
-    # Plant 1, by Ann, Bob and Cem, is named correctly, plant 2, by Bob and Ann, is not: S = (1/2 + 1/2 + 1) / 3.
+    # Plant 1, by Ann, Bob and Cem, is named correctly, plant 2, by Bob and Ann, is not:
+    # S = (1/2 + 1/2 + 1) / 3.
     rows = ["file,label,plant,author"]
     rows += [
         f"{number}.jpg,Acer opalus,1,{author}"

@@ -37,7 +37,10 @@ pictures = st.lists(
 
 
 def make_judged_run(rank, plants=None, authors=None, **columns):
-    """Make a run that answers each picture; where columns are missing, pictures have no plant or species in common."""
+    """Make a run that answers each picture.
+
+    Where columns are missing, pictures have no plant or species in common.
+    """
     rank = np.asarray(rank)
     numbers, zeros = np.arange(len(rank)), np.zeros(len(rank))
     plant = numbers if plants is None else to_indices(plants)
@@ -86,7 +89,10 @@ def compute_interval(score, confidence=0.95, resamples=20_000):
 
 
 def score_slowly(average, rows, weights, weight, end):
-    """The mean over groups of fixed weights of weighted plants, and one more of the mean weight that scores `end`."""
+    """The mean over groups of fixed weights of weighted plants.
+
+    One more group of the mean weight scores `end`.
+    """
     groups = sorted({author for author, _, _ in rows}) if average == "S" else [None]
     above, below, more = 0.0, 0.0, 0.0
     for group in groups:
@@ -126,7 +132,8 @@ def test_resampled_scores_are_those_of_weighted_plants(average):
             )
             for _ in range(4000)
         ]
-        # Quantiles of 4,000 draws of a score with a spread below 0.25: 4 standard errors at most.
+        # Quantiles of 4,000 draws of a score with a spread below 0.25: 4 standard
+        # errors at most.
         levels = [0.025, 0.25, 0.5, 0.75, 0.975]
         assert np.quantile(scores, levels) == pytest.approx(
             np.quantile(expected, levels), abs=0.04
@@ -148,12 +155,16 @@ def test_the_interval_of_correct_plants_is_exact(average, n_correct, n_plants):
         beta.ppf(0.025, n_correct, n_wrong + 1) if n_correct else 0,
         beta.ppf(0.975, n_correct + 1, n_wrong) if n_wrong else 1,
     )
-    # Of 20,000 draws, 500 lie outside: 4 of their standard errors are a fifth of the way to the bound at most.
+    # Of 20,000 draws, 500 lie outside: 4 of their standard errors are a fifth of the
+    # way to the bound at most.
     assert (low, high) == pytest.approx(expected, abs=0.01)
 
 
 def test_a_worse_run_has_no_higher_interval():
-    """Also not if all plants but one are equal, where a standard error or a skewness would be that of one plant."""
+    """Also not if all plants but one are equal.
+
+    A standard error or a skewness would be that of one plant.
+    """
     rows = [("ann", number, 1.0) for number in np.repeat(np.arange(30), 5)]
     ends = [compute_interval(average_rows("pictures", rows))]
     for index in (0, 1, 2, 5, 10):
@@ -185,7 +196,8 @@ def compare(metric, runs, bootstrap):
 
 
 LABELS = np.array([0, 0, 1, 1, 2, 2, 2, 0, 1])
-# The first run names a species that isn't in the ground truth, the second one that is behind all others there.
+# The first run names a species that isn't in the ground truth, the second one that is
+# behind all others there.
 NAMED = [
     np.array([0, 0, 1, 1, 2, -9, 1, 0, 1]),
     np.array([1, 0, 3, 1, 0, 2, 1, 1, 2]),

@@ -16,7 +16,10 @@ SPECIES = (
     "Quercus ilex",
 )
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
-GOOD = "1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.25\n2107.jpg Platanus x hispanica 1 1.0\n"
+GOOD = (
+    "1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.25\n2107.jpg Platanus x "
+    "hispanica 1 1.0\n"
+)
 
 
 @pytest.fixture
@@ -65,7 +68,8 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
     [
         (
             "\n" + GOOD,
-            ":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it",
+            ":1: expected '<picture> <Genus species> <rank> <score>', found a blank "
+            "line; remove it",
         ),
         (
             "1.jpg Quercus ilex 1 1,0\n",
@@ -81,13 +85,15 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
         ),
         (
             "1.jpg Quercus illex 1 0.5\n",
-            ":1: expected some of the 5 known species ['Acer campestre', 'Acer platanoides', 'Juglans nigra', "
-            "'Platanus x hispanica', 'Quercus ilex'], found others only: ['Quercus illex'] (the nearest known names "
-            "are {'Quercus illex': 'Quercus ilex'})",
+            ":1: expected some of the 5 known species ['Acer campestre', 'Acer "
+            "platanoides', 'Juglans nigra', 'Platanus x hispanica', 'Quercus ilex'], "
+            "found others only: ['Quercus illex'] (the nearest known names are "
+            "{'Quercus illex': 'Quercus ilex'})",
         ),
         (
             "1.jpg Quercus ilex 2 0.5\n",
-            ":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2",
+            ":1: expected a line of rank 1 for picture '1.jpg', found none; its first "
+            "rank is 2",
         ),
         (
             GOOD + "1.jpg Juglans nigra 1 0.4\n",
@@ -99,19 +105,24 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
         ),
         (
             GOOD + "1.jpg Quercus ilex 3 0.1\n",
-            ":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4",
+            ":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' "
+            "in lines 1 and 4",
         ),
         (
             "1.jpg Quercus\u200b ilex 1 0.5\n",
-            ":1: expected UTF-8 text without invisible characters, found '1.jpg Quercus\\u200b ilex 1 0.5'",
+            ":1: expected UTF-8 text without invisible characters, found '1.jpg "
+            "Quercus\\u200b ilex 1 0.5'",
         ),
         (
-            "2.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.75\n1.jpg Quercus ilex 1 0.5\n",
-            ":2: expected a score that falls with the rank, found 0.75 after 0.5 for picture '1.jpg'; write scores",
+            "2.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.75\n1.jpg Quercus ilex "
+            "1 0.5\n",
+            ":2: expected a score that falls with the rank, found 0.75 after 0.5 for "
+            "picture '1.jpg'; write scores",
         ),
         (
             "",
-            ":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file",
+            ":1: expected lines '<picture> <Genus species> <rank> <score>', found an "
+            "empty file",
         ),
         (
             b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n",
@@ -126,8 +137,8 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
 
 def test_all_problems_are_found_at_once_and_in_order(file):
     text = (
-        GOOD
-        + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
+        GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus "
+        "ilex 3 0.5\n"
     )
     path = file(text)
     complaints = problems(path)
@@ -153,8 +164,9 @@ def test_foreign_names_are_counted_in_one_warning(file, caplog, official):
     [record] = caplog.records
     assert record.getMessage() == (
         "run.txt: 5 of 6 names are of no known species, and count as wrong answers: "
-        "['Acer campester', 'Sorbus', 'Sorbus aria', 'Ulmus minor', 'quercus ilex'] (the nearest known names are "
-        "{'Acer campester': 'Acer campestre', 'quercus ilex': 'Quercus ilex'})"
+        "['Acer campester', 'Sorbus', 'Sorbus aria', 'Ulmus minor', 'quercus ilex'] "
+        "(the nearest known names are {'Acer campester': 'Acer campestre', 'quercus "
+        "ilex': 'Quercus ilex'})"
     )
 
 
@@ -167,7 +179,8 @@ def test_a_run_may_reject_all_pictures_but_not_name_foreign_species_alone(file):
 def test_official_mode_takes_what_the_official_scorer_takes(file):
     text = (
         GOOD
-        + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.75\n"
+        + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 "
+        "0.75\n"
     )
     run = read_run(file(text), KNOWN, official=True)
     assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == [

@@ -1,4 +1,4 @@
-"""The formats of runs and of truths: what each is read to, and how what is wrong with it is named."""
+"""The formats of runs and truths: what is read, and how errors are named."""
 
 import csv
 import io
@@ -25,7 +25,10 @@ SPECIES = ("Acer campestre", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(
     frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES)
 )
-TRUTH_TABLE = "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus ilex,q,Bob,photo\n"
+TRUTH_TABLE = (
+    "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus "
+    "ilex,q,Bob,photo\n"
+)
 
 
 @pytest.fixture
@@ -55,21 +58,28 @@ def problems(path, known=KNOWN):
     [
         "1.jpg Quercus ilex 1 0.75\n1.jpg Acer campestre 2 0.25\n",
         "picture,species,score\n1.jpg,Acer campestre,0.25\n1.jpg,Quercus ilex,0.75\n",
-        "\ufeffFile Name;note;Class;Probability\r\n1.jpg;?;Acer  campestre;0.25\r\n1.jpg;?;Quercus ilex;0.75\r\n",
-        '"image"\t"label"\t"score"\n"images/1.jpg"\t"Acer campestre"\t"0.25"\n1\tQuercus ilex\t 0.75\n',
+        "\ufeffFile Name;note;Class;Probability\r\n1.jpg;?;Acer  "
+        "campestre;0.25\r\n1.jpg;?;Quercus ilex;0.75\r\n",
+        '"image"\t"label"\t"score"\n"images/1.jpg"\t"Acer '
+        'campestre"\t"0.25"\n1\tQuercus ilex\t 0.75\n',
         "picture,Acer campestre,Quercus ilex\n1.jpg,0.25,0.75\n",
         ",picture,Acer campestre,Quercus ilex\n0,1.jpg,0.25,0.75\n",
-        "sep=;\nUnnamed: 0;Image;Acer campestre;Quercus ilex;;\n7;1.jpg;0.25;0.75;;\n;;;;;\n",
-        ",image,label,score\n0,1.jpg,Acer campestre,0.25\n1,C:\\x\\1.jpg,Quercus ilex,0.75\n",
+        "sep=;\nUnnamed: 0;Image;Acer campestre;Quercus "
+        "ilex;;\n7;1.jpg;0.25;0.75;;\n;;;;;\n",
+        ",image,label,score\n0,1.jpg,Acer campestre,0.25\n1,C:\\x\\1.jpg,Quercus "
+        "ilex,0.75\n",
         "Unnamed: 0.1,Unnamed: 0,id,Acer campestre,Quercus ilex\n3,0,1,0.25,0.75\n",
         "image;Acer campestre;Quercus ilex\n1;0,25;0,75\n",
         ",Acer campestre,Quercus ilex\n1,0.25,0.75\n",
         ",index,Acer campestre,Quercus ilex\n0,1.jpg,0.25,0.75\n",
         # A label beside a prediction is the truth.
-        "image,label,predicted_label,prob\n1,Acer campestre,Quercus ilex,0.75\n1,Acer campestre,Acer campestre,0.25\n",
-        "id;species;Prediction;score\n1;Quercus ilex;Acer campestre;0,25\n1;Quercus ilex;Quercus ilex;0,75\n",
+        "image,label,predicted_label,prob\n1,Acer campestre,Quercus ilex,0.75\n1,Acer "
+        "campestre,Acer campestre,0.25\n",
+        "id;species;Prediction;score\n1;Quercus ilex;Acer campestre;0,25\n1;Quercus "
+        "ilex;Quercus ilex;0,75\n",
         "1.jpg Q0 Quercus_ilex 1 0.75 mine\n1.jpg Q0 Acer_campestre 2 0.25 mine\n",
-        "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
+        "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer "
+        "campestre;0.25;2\n",
         "1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
         archive(
             pictures=["1.jpg"],
@@ -94,7 +104,8 @@ def test_every_format_is_read_to_the_same(file, content):
     "content",
     [
         "picture,species\n1.jpg,Quercus ilex\na/3.jpg,Acer campestre\n",
-        "sep=;\nfilename;prediction\nx\\1.jpg;Quercus ilex\nx\\a\\3.jpg;Acer campestre\n",
+        "sep=;\nfilename;prediction\nx\\1.jpg;Quercus ilex\nx\\a\\3.jpg;Acer "
+        "campestre\n",
         ",image,predicted\n0,1,Quercus ilex\n1,x/a/3,Acer campestre\n",
     ],
 )
@@ -114,7 +125,8 @@ def test_species_may_be_numbers(file):
 def test_equal_scores_are_ranked_by_name(file):
     run = read_run(
         file(
-            "picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus ilex,1\n1.jpg,Acer campestre,1\n"
+            "picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus "
+            "ilex,1\n1.jpg,Acer campestre,1\n"
         )
     )
     assert [(p.picture, p.species, p.rank) for p in run] == [
@@ -144,7 +156,8 @@ def test_a_name_without_ending_or_with_a_path_is_that_of_the_only_picture_it_can
 def test_names_of_pictures_that_differ_in_case_only(file):
     assert problems(file("9.jpg Quercus ilex 1 1\nB/1.JPG Quercus ilex 1 1\n")) == [
         ":1: expected a picture of the ground truth, found '9.jpg'",
-        ":2: expected a picture of the ground truth, found 'B/1.JPG', which differs from '1.jpg' in case only",
+        ":2: expected a picture of the ground truth, found 'B/1.JPG', which differs "
+        "from '1.jpg' in case only",
     ]
 
 
@@ -238,11 +251,13 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
     [
         (
             "1.jpg,Quercus ilex,0.5\n",
-            ":1: expected a heading with columns for picture, species and maybe score, or",
+            ":1: expected a heading with columns for picture, species and maybe score, "
+            "or",
         ),
         (
             "picture,species,certainty\n1.jpg,Quercus ilex,1\n",
-            ":1: expected a heading with columns for picture, species and maybe score, ",
+            ":1: expected a heading with columns for picture, species and maybe score, "
+            "",
         ),
         (
             "picture,species\n1.jpg,Quercus ilex\n1.jpg,Acer campestre\n",
@@ -262,7 +277,8 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
         ),
         (
             "picture,species,score\n1.jpg,Quercus ilex,1\n1,Quercus ilex,0\n",
-            ":3: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 2 and 3",
+            ":3: expected each species of picture '1.jpg' once, found 'Quercus ilex' "
+            "in lines 2 and 3",
         ),
         (
             "picture,Quercus ilex,Acer campestre\n1.jpg,,1\n",
@@ -352,7 +368,10 @@ BINARY = {
 @pytest.mark.parametrize("name", BINARY)
 def test_a_binary_file_is_refused_in_one_line(cli, file, name):
     path, run = file(BINARY[name], name), file("1.jpg Quercus ilex 1 0.5\n")
-    expected = f"{path}:1: expected a run: lines '<picture> <Genus species> <rank> <score>', a table or an .npz"
+    expected = (
+        f"{path}:1: expected a run: lines '<picture> <Genus species> <rank> <score>', "
+        "a table or an .npz"
+    )
     result = cli("check", path)
     assert (result.status, result.err) == (1, "")
     assert result.out.startswith(expected)
@@ -362,8 +381,8 @@ def test_a_binary_file_is_refused_in_one_line(cli, file, name):
     result = cli("evaluate", path, run)
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     assert (
-        "expected a collection, a …GroundTruth.txt or a CSV table with the columns picture and spec"
-        in result.err
+        "expected a collection, a …GroundTruth.txt or a CSV table with the columns "
+        "picture and spec" in result.err
     )
 
 
@@ -376,7 +395,10 @@ def test_a_run_in_another_format_is_the_same(cli, tmp_path):
 
 
 def write_truth(folder):
-    """Write the golden ground truth as a table, of paths and with labels in small letters; return also its species."""
+    """Write the golden ground truth as a table of paths; return also its species.
+
+    Labels are in small letters.
+    """
     truth = read_ground_truth(TRUTH)
     columns = (
         truth.pictures,

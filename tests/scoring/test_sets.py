@@ -51,7 +51,10 @@ def make_truth(labels):
 
 
 def literal_average_k(validation, p, labels, k):
-    """As the authors' implementation: flatten, sort, cut half way; ties are in. All are where K is their number."""
+    """As the authors' implementation: flatten, sort, cut half way; ties are in.
+
+    All are where K is their number.
+    """
     s = sorted(validation.ravel().tolist(), reverse=True)
     threshold = (
         (s[len(validation) * k - 1] + s[len(validation) * k]) / 2
@@ -142,7 +145,10 @@ def test_lists_that_end_at_the_threshold_are_counted(tmp_path, caplog, n_lines, 
 
 @pytest.fixture
 def full_runs(tmp_path):
-    """A run with all species of the golden truth, most often right, and another on validation pictures, with ties."""
+    """A run with all species of the golden truth, most often right, with ties.
+
+    Another is on validation pictures.
+    """
     rng = np.random.default_rng(1)
     names = sorted({line.split()[1] + " " + line.split()[2] for line in GOOD.open()})
     for name, pictures in (

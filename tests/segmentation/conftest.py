@@ -20,8 +20,9 @@ def _fill(shape: tuple[int, int], points: np.ndarray) -> np.ndarray:
 def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     """Draw a leaf on a sheet; returns the image and the leaf's true mask.
 
-    `centre` is a part of rows and cols, `radius` of the shorter side, `turn` is in degrees clockwise, `shade` is how
-    much of the light is lost from one corner to the other.
+    `centre` is a part of rows and cols, `radius` of the shorter side, `turn` is in
+    degrees clockwise, `shade` is how much of the light is lost from one corner to the
+    other.
     """
 
     def draw(
@@ -45,7 +46,8 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
         outline = _BLADE * ([-1, 1] if mirror else [1, 1])
         mask = _fill((rows, cols), outline @ to_picture + middle)
         if stalk:
-            # 4 % of √area wide: well below what counts as a petiole's greatest width, 8 %.
+            # 4 % of √area wide: well below what counts as a petiole's greatest width, 8
+            # %.
             mask |= _fill(
                 (rows, cols),
                 np.array([[-0.035, 0.5], [0.035, 0.5], [0.035, 1.7], [-0.035, 1.7]])

@@ -1,4 +1,4 @@
-"""The condition in which a picture shows its leaf: each value reacts to its alteration, and to no turn."""
+"""The condition of a picture: each value reacts to its alteration, and to no turn."""
 
 import cv2
 import numpy as np

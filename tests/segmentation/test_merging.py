@@ -15,7 +15,10 @@ from tests.drawing.leaves import draw_leaf
 
 
 def draw_ellipses(*ellipses):
-    """Draw ellipses of (row, col, half height, half width, degrees) in 400 rows and 600 columns."""
+    """Draw ellipses in 400 rows and 600 columns.
+
+    Each is (row, col, half height, half width, degrees).
+    """
     mask = np.zeros((400, 600), np.uint8)
     for row, col, height, width, angle in ellipses:
         cv2.ellipse(mask, (col, row), (width, height), angle, 0, 360, 1, cv2.FILLED)

@@ -40,7 +40,8 @@ def test_the_petiole_points_down_and_shift_turn_and_scale_do_not_show(
     # The petiole's foot is found to a pixel or two of about forty: 3 degrees of turn.
     assert iou(mask, upright) > 0.85
     assert np.count_nonzero(mask[110:]) < 0.3 * np.count_nonzero(mask[10:28])
-    # The drawing turns clockwise, so the crop turns it back; 3 degrees is a pixel at the petiole's foot.
+    # The drawing turns clockwise, so the crop turns it back; 3 degrees is a pixel at
+    # the petiole's foot.
     assert abs((estimate_upright_angle(leaf) - turn + 180) % 360 - 180) < 4
 
 

@@ -1,4 +1,4 @@
-"""The confidence of an outline: high where the mask is the leaf, low where it is not."""
+"""The confidence of an outline: high where the mask is the leaf, low elsewhere."""
 
 import cv2
 import numpy as np
@@ -90,7 +90,8 @@ def test_the_confidence_of_a_segmentation(drawn_leaf):
     leaf = segment(image, AcquisitionType.SCAN)
     assert leaf.outline_confidence == estimate_outline_confidence(image, leaf.mask)
     assert f"{leaf.outline_confidence:.2f}" in repr(leaf)
-    # Nothing is known of masks of one's own, and the outlines of photos are not calibrated.
+    # Nothing is known of masks of one's own, and the outlines of photos are not
+    # calibrated.
     assert Segmentation.from_mask(leaf.mask).outline_confidence == 1
     photo = segment(image, AcquisitionType.PHOTO)
     assert photo.outline_confidence == photo.confidence

@@ -1,4 +1,4 @@
-"""Polygons around the pixels of masks, as the OGC's standard of simple features has them."""
+"""Polygons around the pixels of masks, as the OGC's simple features are."""
 
 import os
 from pathlib import Path

@@ -45,8 +45,8 @@ def test_the_stalk_is_removed_and_the_disc_kept(turn, scale, width, length):
     whole, disc = draw_disc_with_stalk(turn, scale, width, length)
     blade = remove_petiole(whole)
     assert np.array_equal(blade & whole, blade)
-    # Stalks are up to 7 % of √area wide, a drawn rim of a pixel included.
-    # What is left of them is the fillet at the foot, which the opening's disc can't reach.
+    # Stalks are up to 7 % of √area wide, a drawn rim of a pixel included. What is left
+    # of them is the fillet at the foot, which the opening's disc can't reach.
     assert np.count_nonzero(blade & ~disc) < 0.015 * np.count_nonzero(disc)
     assert np.count_nonzero(blade & disc) > 0.99 * np.count_nonzero(disc)
 

@@ -1,4 +1,7 @@
-"""Photos: the main leaf where there is one, and little confidence where there is none; the guided filter's formula."""
+"""Photos: the main leaf where there is one, and little confidence where there is none.
+
+The guided filter's formula.
+"""
 
 import cv2
 import numpy as np
@@ -25,7 +28,8 @@ def test_a_leaf_on_rough_ground(drawn_leaf, iou, soil, turn):
     )
     leaf = segment(image, AcquisitionType.PHOTO)
     assert leaf.confidence > 0.5
-    # At 200 pixels, with an edge between the pixels: what is rounded is less than a pixel of the picture.
+    # At 200 pixels, with an edge between the pixels: what is rounded is less than a
+    # pixel of the picture.
     assert iou(leaf.mask, mask) > 0.97
 
 
@@ -46,7 +50,10 @@ def test_noise_is_no_leaf():
 
 
 def filter_literally(values, guide):
-    """Fit a line in every window; average what the windows around a pixel predict for it."""
+    """Fit a line in every window.
+
+    Average what the windows around a pixel predict for it.
+    """
     slope, offset = np.empty(guide.shape), np.empty(guide.shape)
     wide_guide, wide_values = (
         np.pad(plane.astype(np.float64), RADIUS, mode="edge")

@@ -1,4 +1,4 @@
-"""Sheets that don't fill the picture, and leaves that hardly differ from their sheet."""
+"""Sheets that don't fill the picture, and leaves that hardly differ from them."""
 
 import cv2
 import numpy as np
@@ -34,7 +34,8 @@ def add_frame(image, mask, widths, colour):
 )
 def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
     image, mask = add_frame(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
-    # Without the search inside the frame, the sheet is taken for the leaf, or nothing is found.
+    # Without the search inside the frame, the sheet is taken for the leaf, or nothing
+    # is found.
     assert iou(segment_uniform(image).mask, mask) < 0.7
     leaf = segment(image, SCAN_LIKE)
     assert iou(leaf.mask, mask) > TOLERANCE

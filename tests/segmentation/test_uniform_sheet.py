@@ -11,9 +11,11 @@ from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
 
-SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+SCAN = AcquisitionType.SCAN
+SCAN_LIKE = AcquisitionType.SCAN_LIKE
 
-# A leaf of 60 pixels' radius has a rim of about 700 pixels in 11,000: half a pixel all along it costs 0.03.
+# A leaf of 60 pixels' radius has a rim of about 700 pixels in 11,000: half a pixel all
+# along it costs 0.03.
 TOLERANCE = 0.96
 
 SHEETS = {
@@ -64,7 +66,8 @@ def test_shift_turn_mirror_scale_and_shade(
         seed=seed,
     )
     leaf = segment(image, SCAN_LIKE)
-    # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs 0.06.
+    # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs
+    # 0.06.
     assert iou(leaf.mask, mask) > 0.92
     assert leaf.confidence > 0.5
 
@@ -144,7 +147,8 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
     true = cv2.cvtColor(
         drawn_leaf(shade=0.4, noise=0.0, centre=(9, 9))[0], cv2.COLOR_BGR2LAB
     )
-    # Under the leaf, too, where the sheet is not to be seen; L of 0..255 differs by 90 over the picture.
+    # Under the leaf, too, where the sheet is not to be seen; L of 0..255 differs by 90
+    # over the picture.
     assert np.abs(fitted - true)[mask].max() < 6
 
 
@@ -274,3 +278,60 @@ def test_dry_tips_beside_vivid_colours_are_leaf_and_shadows_are_not(
     ).astype(np.uint8)
     found_mask = segment(image, SCAN_LIKE).mask
     assert iou(found_mask, (whole if is_leaf else red).astype(bool)) > TOLERANCE
+
+
+def draw_soft_disc(sheet, colours):
+    """Draw a disc of radius 300 whose edge is blurred over a few pixels.
+
+    Returns the picture, and the distance of each pixel from the sheet.
+    """
+    disc = np.zeros((1024, 1024), np.float32)
+    cv2.circle(disc, (512, 512), 300, 1, -1)
+    covered = cv2.GaussianBlur(disc, (0, 0), 3)[..., None]
+    image = np.round(sheet + covered * (colours - np.array(sheet, float)))
+    image = image.astype(np.uint8)
+    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    flat = cv2.cvtColor(np.full_like(image, sheet), cv2.COLOR_BGR2LAB)
+    return image, measure_sheet_distance(lab, flat)
+
+
+def measure_inset(mask, true, radius=300):
+    """Measure how much farther in than `true` the edge of a disc's mask lies."""
+    columns = np.flatnonzero(true.any(axis=0))
+    # The part of the rim in the columns of `true`, which begin or end with the disc.
+    depth = len(columns) / radius
+    rim = 2 * radius * np.arccos(1 - depth)
+    return (np.count_nonzero(true) - np.count_nonzero(mask)) / rim
+
+
+def test_where_the_edge_of_a_soft_leaf_lies():
+    sheet = (240, 240, 240)
+    is_pale = np.arange(1024)[None, :, None] < 420
+    colours = np.where(is_pale, (100, 150, 110), (0, 90, 0))
+    image, distance = draw_soft_disc(sheet, colours)
+    mask = segment(image, SCAN).mask
+    # At two thirds of the step in a pale part; in a vivid one that would be above 1.2
+    # times the threshold of the whole picture.
+    small = cv2.resize(distance, (256, 256), interpolation=cv2.INTER_AREA)
+    otsu, _ = cv2.threshold(small.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
+    pale_part = np.s_[:, 212:380]
+    vivid_part = np.s_[:, 460:812]
+    for part, cut in (
+        (pale_part, 0.66 * distance[512, 300]),
+        (vivid_part, 1.2 * otsu),
+    ):
+        expected = distance[part] > cut
+        assert abs(measure_inset(mask[part], expected)) < 0.08
+
+
+@pytest.mark.parametrize("sheet", ["pink", "orange"])
+def test_where_the_edge_of_a_soft_leaf_on_coloured_card_lies(sheet):
+    colour = SHEETS[sheet]
+    image, distance = draw_soft_disc(colour, LEAVES["green"])
+    card = cv2.cvtColor(np.full((1, 1, 3), colour, np.uint8), cv2.COLOR_BGR2LAB)
+    grey = card.copy()
+    grey[..., 1:] = 128
+    chroma = measure_sheet_distance(card, grey).item()
+    # Where 0.72 of the card's chroma is lost.
+    expected = distance > 0.72 * chroma
+    assert abs(measure_inset(segment(image, SCAN_LIKE).mask, expected)) < 0.08

@@ -8,7 +8,7 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
 
 @pytest.mark.slow
-def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_its_plant(
+def test_each_seed_identifies_every_picture_by_a_model_that_did_not_see_its_plant(
     training, recipes, loader
 ):
     recipe, splits = (

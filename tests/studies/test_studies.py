@@ -51,7 +51,10 @@ def test_crossval_is_the_command(
 def test_experiment_has_scores_and_differences(
     drawn, small_recipe, drawn_cache, tmp_path
 ):
-    recipes = f'["{small_recipe}", {{ name = "shape", base = "{small_recipe}", only = ["shape"] }}]'
+    recipes = (
+        f'["{small_recipe}", {{ name = "shape", base = "{small_recipe}", only = '
+        f'["shape"] }}]'
+    )
     (tmp_path / "mine.toml").write_text(
         f'seeds = [0]\nfolds = 3\ntypes = ["scan-like"]\nrecipes = {recipes}'
     )

@@ -31,7 +31,10 @@ def literal_overlap(a, b):
 
 
 def literal_precision(truth, run, name, overlap):
-    """Follow PASCAL VOC: by falling confidence, each box claims the true box that it overlaps most, if it is free."""
+    """Follow PASCAL VOC: boxes claim true boxes by falling confidence.
+
+    Each takes the one that it overlaps most, if it is free.
+    """
     true_boxes = {
         p: sorted(item.box for item in listed if item.name == name)
         for p, listed in truth.items()
@@ -159,7 +162,8 @@ def test_distance_equals_the_angle_between_vectors(seed):
 
     a, b = make_vector(first), make_vector(second)
     angle = math.atan2(np.linalg.norm(np.cross(a, b)), a @ b)
-    # Where arccos is steepest, the last bit of a cosine of 1 is worth 1.5e-8 of the radius: some 0.1 m.
+    # Where arccos is steepest, the last bit of a cosine of 1 is worth 1.5e-8 of the
+    # radius: some 0.1 m.
     assert great_circle_distance(first, second) == pytest.approx(6137 * angle, abs=3e-4)
     assert great_circle_distance(second, first) == pytest.approx(6137 * angle, abs=3e-4)
     assert great_circle_distance(first, first) == pytest.approx(0, abs=3e-4)

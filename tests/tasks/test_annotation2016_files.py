@@ -4,12 +4,22 @@ from leafid.errors import ProblemsError
 from leafid.tasks.annotation2016.files import AllowedNames, Subtask, read_annotations
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 
-# A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
+# A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built
+# from its description.
 GOOD = {
-    1: "1 -0-QJyJXLD_48kXv dog 0.7:100x50+30+20,0.3:10x10+0+0 boy 40x90+5+5\n1 b\n1 c cat -2e-3:1x1+0+0\n",
-    2: "2 -0-QJyJXLD_48kXv Two boys are playing with a dog.\n2 b A dog: 'x', and 3 cats.\n",
+    1: (
+        "1 -0-QJyJXLD_48kXv dog 0.7:100x50+30+20,0.3:10x10+0+0 boy 40x90+5+5\n1 b\n1 c "
+        "cat -2e-3:1x1+0+0\n"
+    ),
+    2: (
+        "2 -0-QJyJXLD_48kXv Two boys are playing with a dog.\n2 b A dog: 'x', and 3 "
+        "cats.\n"
+    ),
     3: "3 -0-QJyJXLD_48kXv 0,2,5\n3 b 7\n",
-    4: "4 doc1 jlsCv7gwAE1ScDJ2,LCbsocZO4I1KtVf1,2WFgg3tHINzdbLfs\n4 doc2 LCbsocZO4I1KtVf1\n",
+    4: (
+        "4 doc1 jlsCv7gwAE1ScDJ2,LCbsocZO4I1KtVf1,2WFgg3tHINzdbLfs\n4 doc2 "
+        "LCbsocZO4I1KtVf1\n"
+    ),
     5: "5 zwtm5ZcmsvTZydW0 51.5085 -6.24889\n5 b -90 180\n",
 }
 
@@ -46,18 +56,36 @@ def test_values_of_the_examples(tmp_path):
 
 
 def make_bad_examples():
-    """The five files that the task's own verifier rejects, as its page describes them, and where."""
+    """The five files that the task's verifier rejects, as its page says, and where."""
     boxes = ",".join(["0.5:10x10+0+0"] * 101)
     pictures = frozenset({"jlsCv7gwAE1ScDJ2", "LCbsocZO4I1KtVf1", "2WFgg3tHINzdbLfs"})
     return [
-        (1, f"1 a dog 1x1+0+0\n1 b dog 1x1+0+0\n1 c dog {boxes} cat 1x1+0+0\n", None,
-         "3: expected at most 100 boxes of a concept, found 101 of 'dog'"),
+        (
+            1,
+            f"1 a dog 1x1+0+0\n1 b dog 1x1+0+0\n1 c dog {boxes} cat 1x1+0+0\n",
+            None,
+            "3: expected at most 100 boxes of a concept, found 101 of 'dog'",
+        ),
         (2, "2 a A dog.\n2 b\n", None, "2: expected a sentence, found none"),
-        (3, "3 a 0,2\n3 b 0,1.5\n", None, "2: expected ids of boxes as whole numbers from 0 up, found '1.5'"),
-        (4, GOOD[4] + "4 doc3 jlsCv7gwAE1ScDJ2,notOfThe2000\n", AllowedNames(illustrations=pictures),
-         "3: expected a picture of the collection, found 'notOfThe2000'"),
-        (5, "5 a 51.5 -6.2\n5 b 51.5 -180.5\n", None, "2: expected a longitude from -180 to 180, found -180.5"),
-    ]  # fmt: skip
+        (
+            3,
+            "3 a 0,2\n3 b 0,1.5\n",
+            None,
+            "2: expected ids of boxes as whole numbers from 0 up, found '1.5'",
+        ),
+        (
+            4,
+            GOOD[4] + "4 doc3 jlsCv7gwAE1ScDJ2,notOfThe2000\n",
+            AllowedNames(illustrations=pictures),
+            "3: expected a picture of the collection, found 'notOfThe2000'",
+        ),
+        (
+            5,
+            "5 a 51.5 -6.2\n5 b 51.5 -180.5\n",
+            None,
+            "2: expected a longitude from -180 to 180, found -180.5",
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +110,8 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
         ("1 a dog 0x5+1+1", "expected a box of some area, found 0x5+1+1"),
         (
             "1 a dog 5x5+1",
-            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'",
+            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
+            "'5x5+1'",
         ),
         (
             "1 a dog nan:5x5+1+1",
@@ -95,7 +124,8 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
         ("3 a 0,2,2", "expected at most 3 boxes, each once, found 0, 2, 2"),
         (
             "4 a x,,y",
-            "expected ids of pictures, the best first, separated by commas, found 'x,,y'",
+            "expected ids of pictures, the best first, separated by commas, found "
+            "'x,,y'",
         ),
         (
             "4 a " + ",".join(f"p{n}" for n in range(101)),

@@ -48,8 +48,8 @@ def test_scores(cli, folder):
 def test_missing_pictures_are_warned_about(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt")
     assert (
-        "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst answer"
-        in outcome.err
+        "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst "
+        "answer" in outcome.err
     )
 
 

@@ -45,7 +45,7 @@ GOOD = {"id": 1, "image_id": 1, "category_id": 5, "bbox": [0, 0, 5, 5], "score":
 
 @pytest.fixture
 def read(tmp_path):
-    """Read a truth with other values of some keys, and, where annotations are given, results."""
+    """Read a truth with other values of some keys, and, with annotations, results."""
 
     def run(*annotations, **changes):
         truth, result = tmp_path / "truth.json", tmp_path / "result.json"
@@ -132,7 +132,9 @@ def test_an_object_twice_is_refused(read, score):
     assert read(entry, *others)
     with pytest.raises(
         LeafidError,
-        match=r"annotations\[4\]: expected every object once, found that of annot.*\[0\]",
+        match=(
+            r"annotations\[4\]: expected every object once, found that of annot.*\[0\]"
+        ),
     ):
         read(entry, *others, {**entry, "score": score})
 

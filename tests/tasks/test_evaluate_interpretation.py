@@ -182,7 +182,8 @@ def test_distances(tmp_path):
         ("", ":1: expected an empty cell and the classes"),
         (
             "class,oak\nelm,0\n",
-            ":2: expected a class of the first line and 1 distances from 0 to 1, found .*elm",
+            ":2: expected a class of the first line and 1 distances from 0 to 1, found "
+            ".*elm",
         ),
         (
             "class,oak\noak,0\noak,0\n",
@@ -194,7 +195,8 @@ def test_distances(tmp_path):
         ),
         (
             "class,oak\noak,nan\n",
-            ":2: expected a class of the first line and 1 distances from 0 to 1, found .*nan",
+            ":2: expected a class of the first line and 1 distances from 0 to 1, found "
+            ".*nan",
         ),
         ("class,oak,ash\noak,0,1\n", "expected a line for each of 2 classes, found 1"),
     ],

@@ -9,7 +9,7 @@ from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -> float:
-    """Compute the four steps on lists of lists, and fill the table of compensation cell by cell."""
+    """Compute the four steps on lists of lists; fill the compensation cell by cell."""
     rows, cols = scene.common.shape
     match = [[0] * cols for _ in range(rows)]
     score = [[None] * cols for _ in range(rows)]
@@ -91,9 +91,12 @@ def permute(scene: Scene, rows, cols) -> Scene:
 
 
 def make_worked_example() -> Scene:
-    """Make the scene of section 2.5: seven objects, four found, with areas that give its overlaps and errors.
+    """Make the scene of section 2.5: seven objects, four found.
 
-    The document only says that the localisation errors of two persons are below 0.01; 0.007 is assumed.
+    Areas give its overlaps and errors.
+
+    The document only says that the localisation errors of two persons are below 0.01;
+    0.007 is assumed.
     """
     common = np.zeros((7, 4))
     true_areas, areas = np.ones(7), np.ones(4)
@@ -137,7 +140,8 @@ def test_the_worked_example():
         [1, 6],
         [],
     )
-    # The document gives three digits. The missing objects contribute 2/7, the found ones the rest.
+    # The document gives three digits. The missing objects contribute 2/7, the found
+    # ones the rest.
     assert interpretation.error == pytest.approx(0.328, abs=5e-4)
     assert interpretation.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
@@ -173,7 +177,8 @@ def test_order_of_objects_does_not_matter(matching):
             generator.permutation(len(scene.true_areas)),
             generator.permutation(len(scene.areas)),
         )
-        # Ties of overlaps and of local errors alike leave the sum as it is, up to their rounding.
+        # Ties of overlaps and of local errors alike leave the sum as it is, up to their
+        # rounding.
         expected = pytest.approx(
             score_scene(scene, parameters).error, abs=1e-8, nan_ok=True
         )

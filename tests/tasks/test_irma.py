@@ -13,7 +13,8 @@ from leafid.tasks.irma import (
     year_errors,
 )
 
-# 11 characters at the first position of the anatomical axis, 7 below 4, 8 below 46, as in the document's example.
+# 11 characters at the first position of the anatomical axis, 7 below 4, 8 below 46, as
+# in the document's example.
 ANATOMY = [
     "731",
     "473",
@@ -22,7 +23,10 @@ ANATOMY = [
     *(f"4{n}1" for n in range(1, 6)),
 ]
 ANATOMY += [f"{first}00" for first in "12356890a"]
-TABLE = "# axis code meaning\nT 1121 x-ray, plain\nT 1122 x-ray\nT 2110\nD 120\nD 127\nD 400\nB 700\nB 710\nB 510\n"
+TABLE = (
+    "# axis code meaning\nT 1121 x-ray, plain\nT 1122 x-ray\nT 2110\nD 120\nD 127\nD "
+    "400\nB 700\nB 710\nB 510\n"
+)
 TABLE += "".join(f"A {code}\n" for code in ANATOMY)
 CODE = "1121-120-463-700"
 TEN_LINES = {
@@ -110,7 +114,8 @@ def test_errors_of_the_axes(table):
         (0, 0, 0.025531, 0), abs=5e-7
     )
     assert code_errors("CCCC-CCC-CCC-CCC", CODE, table) == (0, 0, 0, 0)
-    # The last position of both 120 and 700 is where their paths end: a wildcard there is no mistake.
+    # The last position of both 120 and 700 is where their paths end: a wildcard there
+    # is no mistake.
     assert code_errors(CODE, "1121-12*-463-70*", table) == (0, 0, 0, 0)
 
 
@@ -134,7 +139,8 @@ def test_a_missing_picture_costs_as_much_as_its_worst_answer(table):
         ),
         (
             "A 463\nA 463",
-            "codes.txt:2: expected every code of axis A once, found '463', as in line 1",
+            "codes.txt:2: expected every code of axis A once, found '463', as in line "
+            "1",
         ),
     ],
 )
@@ -153,12 +159,14 @@ def find_problems(text, *args, **options):
 
 def test_all_problems_of_a_run_are_reported_together(table):
     text = (
-        f"# picture 2005 2006 2007 2008\n1 18 18 {CODE} {CODE}\n1 18 18 {CODE} {CODE}\n2 18 {CODE} {CODE}\n"
-        f"3 1 1 1121-120-463 1121-120-46-700\n4 1 1 1121-120-4x*-700 1121-120-4?3-700\n9 1 1 {CODE} CCCC-CCC-CCC-CCC\n"
+        f"# picture 2005 2006 2007 2008\n1 18 18 {CODE} {CODE}\n1 18 18 {CODE} "
+        f"{CODE}\n2 18 {CODE} {CODE}\n3 1 1 1121-120-463 1121-120-46-700\n4 1 1 "
+        f"1121-120-4x*-700 1121-120-4?3-700\n9 1 1 {CODE} CCCC-CCC-CCC-CCC\n"
     )
     assert find_problems(text, table, pictures=["1", "2", "3", "4"]) == [
         "3: expected every picture once, found '1', as in line 2",
-        f"4: expected a picture and 4 answers (2005, 2006, 2007, 2008), found '2 18 {CODE} {CODE}'",
+        "4: expected a picture and 4 answers (2005, 2006, 2007, 2008), found '2 18 "
+        f"{CODE} {CODE}'",
         "5: 2007: expected a code TTTT-DDD-AAA-BBB, found '1121-120-463'",
         "5: 2008: expected a code TTTT-DDD-AAA-BBB, found '1121-120-46-700'",
         "6: 2007: axis A: expected a code of the table, found '4x*'",

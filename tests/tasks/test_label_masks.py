@@ -134,7 +134,10 @@ def test_bad_objects_are_named(tmp_path):
     )
     with pytest.raises(ProblemsError) as caught:
         read_objects(path)
-    expected = "expected a mask, a label from 1 up, a class, and a confidence from 0 to 1, found"
+    expected = (
+        "expected a mask, a label from 1 up, a class, and a confidence from 0 to 1, "
+        "found"
+    )
     assert [problem.removeprefix(f"{path}:") for problem in caught.value.problems] == [
         f"3: {expected} ['m', '0', 'oak', '1']",
         f"4: {expected} ['m', '2', '', '1']",

@@ -10,9 +10,10 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 from leafid.training.training_set import load_encoders
+from tests.drawing.collection import TYPES
 
 
-@pytest.mark.parametrize("acquisition_type", list(AcquisitionType))
+@pytest.mark.parametrize("acquisition_type", TYPES)
 def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_type):
     recipe = load_recipe("small", acquisition_type)
     assert recipe.codebooks == "bundled"
@@ -31,7 +32,10 @@ def test_other_settings_than_those_of_the_bundled_model():
     edges = recipe.experts["edges"]
     with pytest.raises(
         LeafidError,
-        match=r"expected an expert edges with the descriptor, .*, found others of expert 'edges'",
+        match=(
+            r"expected an expert edges with the descriptor, .*, found others of expert "
+            r"'edges'"
+        ),
     ):
         load_encoders(
             structs.replace(recipe, experts={"edges": structs.replace(edges, modes=32)})

@@ -16,14 +16,16 @@ from leafid.pictures.reading import read_collection
 from leafid.training import rejection
 from leafid.training.extending import extend
 from leafid.training.model import train
+from tests.drawing.collection import TYPES
 from tests.model.model_files import take_apart
 
-SCAN, _, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+PHOTO = AcquisitionType.PHOTO
 
 
 @pytest.fixture(scope="module")
 def ridge_recipes(ridge_recipe):
-    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in AcquisitionType}
+    return {type_: load_recipe(str(ridge_recipe), type_) for type_ in TYPES}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,8 @@ def test_the_extended_model_answers_like_one_trained_on_all(
 ):
     # Rejection, which takes most of the time, is not compared.
     monkeypatch.setattr(rejection, "_N_SHEETS", 24)
-    # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
+    # Few rows: the components hold nearly all of their variance, and what differs is
+    # the calibration.
     whole = train(training, {SCAN: ridge_recipes[SCAN]}, ridge_loader, thumbnails=False)
     # New pictures weigh as much as in training with the others.
     kept, wanted = (
@@ -121,7 +124,8 @@ def test_the_extended_model_answers_like_one_trained_on_all(
 def test_added_species_are_rejected_no_more_than_allowed(
     old_model, new_pictures, ridge_loader
 ):
-    # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
+    # Two species are too few to learn rejection from: one is made that takes every
+    # picture for no leaf.
     (features,) = ridge_loader.stream(
         new_pictures[:1], old_model[SCAN].identifier.extractor
     )

@@ -8,13 +8,17 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import TRAINING_KINDS
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.rejection import gather_non_leaves
+from tests.drawing.collection import TYPES
 
 
 @pytest.mark.parametrize(
-    ("type_", "number"), list(zip(AcquisitionType, [240, 240, 720], strict=True))
+    ("type_", "number"), list(zip(TYPES, [240, 240, 720], strict=True))
 )
 def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
-    """Three times as many pictures without a leaf are drawn for photos as for sheets, two for each of some sheets."""
+    """Three times as many pictures without a leaf are drawn for photos as for sheets.
+
+    Two are drawn for each of some sheets.
+    """
     drawn = []
 
     def stream(_loader, pictures, _extractor, augmentations):

@@ -12,7 +12,9 @@ from leafid.segmentation.condition import Condition
 from leafid.training.folds import FoldPlan
 from leafid.training.training_set import build_training_set
 
-SCAN, SHEET, PHOTO = AcquisitionType
+SCAN = AcquisitionType.SCAN
+SHEET = AcquisitionType.SCAN_LIKE
+PHOTO = AcquisitionType.PHOTO
 EXPERTS = {
     "one": Expert(descriptor="measures", families=("hu",)),
     "two": Expert(descriptor="measures", families=("hu",)),
@@ -35,7 +37,10 @@ def _number(augmentation):
 
 
 class Given:
-    """Stands for `FeatureLoader`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
+    """Stands for `FeatureLoader`: vectors tell the picture and its augmentation.
+
+    Those of composited ones are below 0; some pictures can't be read.
+    """
 
     folder = None
 

@@ -1,4 +1,4 @@
-"""Weights of pictures in training, of plants in the fusion, and of experts by the confidence of the segmentation."""
+"""Weights of pictures in training, of plants in fusion, and of experts by trust."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def picture(plant, species="Acer campestre", type_=SCAN, number=0):
 
 
 def weigh(pictures, settings):
-    """Give the weights of pictures in training on all of them and then without each fold, and the folds."""
+    """Give the weights of pictures in training on all and without each fold."""
     n = len(pictures)
     recipe = Recipe(
         types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO)
@@ -54,7 +54,7 @@ def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
 
 
 def test_what_is_held_out_has_no_part_in_what_others_count():
-    """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
+    """The number of a plant's pictures doesn't change classifiers without the plant."""
     few = [picture(p, number=n) for p in "abc" for n in range(3)] + [
         picture("d", "Salix alba", number=n) for n in "xy"
     ]

@@ -1,7 +1,7 @@
 """The formats in which predict reports answers."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from leafid.errors import escape_unprintable
 from leafid.model.answer import Answer, format_probability
@@ -11,24 +11,28 @@ from leafid.scoring.tables import format_csv
 from leafid.translation import translate
 
 Ranking = Sequence[tuple[str, float]]
-#: Selects the names to report of an answer, which ranks all species, and their probabilities.
+#: Selects the names to report of an answer, which ranks all species, and their
+#: probabilities.
 Selector = Callable[[Answer], Ranking]
 _CSV_COLUMNS = (
-    *(
-        "picture",
-        "type",
-        "type_probability",
-        "leaf",
-        "known",
-        "n_leaves",
-        "verdict",
-        "name",
-        "answer_probability",
-    ),
-    *("rank", "species", "accepted_name", "common_names", "probability"),
-    *("reasons", "problem"),
+    "picture",
+    "type",
+    "type_probability",
+    "leaf",
+    "known",
+    "n_leaves",
+    "verdict",
+    "name",
+    "answer_probability",
+    "rank",
+    "species",
+    "accepted_name",
+    "common_names",
+    "probability",
+    "reasons",
+    "problem",
 )
-#: What comes before, between and after the entries of all answers, by the format.
+#: The text before, between and after the entries of all answers, by the format.
 FORMATS = {
     "text": ("", "\n", ""),
     "json": ("[\n", ",\n", "\n]\n"),
@@ -45,34 +49,42 @@ def format_answer(
     open_world: bool,
     rank_rejected: bool,
 ) -> list[str]:
-    """Format an answer as entries in one of the `FORMATS`; all but text have some for each picture of a plant.
+    """Format an answer as entries in one of the `FORMATS`.
 
-    With `open_world`, runs have the calibrated probabilities of a leaf of the species, as text has; with
-    `rank_rejected`, text has a ranking of rejected pictures as well, unless they can't be judged.
+    Formats other than text have entries for each picture of a plant.
+
+    With `open_world`, runs have the calibrated probabilities of a leaf of the species,
+    as text has; with `rank_rejected`, text has a ranking of rejected pictures as well,
+    unless they can't be judged.
     """
     if form == "text":
         return _format_text(answer, select, rank_rejected)
-    if form == "run":
-        return [
-            format_run_line(
-                part.picture.name,
-                species,
-                rank,
-                part.calibrate(score) if open_world else score,
-            )
-            for part in answer.expand()
-            for rank, (species, score) in enumerate(
-                [] if part.problem else select(part), 1
-            )
-        ]
-    # With back-off, the name is a key of its own.
-    records = [
-        part.to_dict(None if part.backed_off or part.problem else select(part))
-        for part in answer.expand()
-    ]
-    if form == "csv":
-        return [_format_rows(record) for record in records]
-    return [json.dumps(record, ensure_ascii=False, indent=1) for record in records]
+    entries: list[str] = []
+    for part in answer.expand():
+        if form == "run":
+            entries += _format_run_lines(part, select, open_world)
+            continue
+        ranking = None
+        # With back-off, the name is a key of its own.
+        if not part.backed_off and not part.problem:
+            ranking = select(part)
+        record = part.to_dict(ranking)
+        if form == "csv":
+            entries.append(_format_rows(record))
+        else:
+            entries.append(json.dumps(record, ensure_ascii=False, indent=1))
+    return entries
+
+
+def _format_run_lines(
+    answer: Answer, select: Selector, open_world: bool
+) -> Iterator[str]:
+    if answer.problem:
+        return
+    for rank, (species, score) in enumerate(select(answer), 1):
+        if open_world:
+            score = answer.calibrate(score)
+        yield format_run_line(answer.picture.name, species, rank, score)
 
 
 def _format_rows(record: dict) -> str:

@@ -1,14 +1,17 @@
-"""Explain the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species.
+"""Explain the answer to a picture: its leaf, traits, and reasons for the species.
 
-For each picture, explain prints the answer in words, the traits of the leaf with their numbers, the probabilities that
-the answer's is made of, what each expert of the model says and its share of the answer, and the traits in which the
-first species and its look-alike differ, with the ranges of both. A trait is left out where it isn't sure, as in a
-photo of leaves on the tree.
+For each picture, explain prints the answer in words, the traits of the leaf with their
+numbers, the probabilities that the answer's is made of, what each expert of the model
+says and its share of the answer, and the traits in which the first species and its
+look-alike differ, with the ranges of both. A trait is left out where it isn't sure, as
+in a photo of leaves on the tree.
 
-With --format json, it prints the same and the outline for programs, as leafid.Explanation.to_dict gives them.
+With --format json, it prints the same and the outline for programs, as
+leafid.Explanation.to_dict gives them.
 
-With --output, it writes a page with the same and the picture with its outline, petiole, tip and base, and the most
-similar training pictures that the model keeps. The page is a single file that needs no network.
+With --output, it writes a page with the same and the picture with its outline, petiole,
+tip and base, and the most similar training pictures that the model keeps. The page is a
+single file that needs no network.
 
 examples:
   leafid explain my-leaf.jpg
@@ -67,35 +70,32 @@ def run(options: Options, environment: Environment) -> int:
             continue
         if number:
             environment.print()
-        environment.print(
-            escape_unprintable(
-                f"{answer.picture.file}  ({translate(str(answer.type))})"
-            )
-        )
-        for line in _format_explanation(explanation):
-            environment.print(f"  {line}".rstrip())
+        _print_explanation(explanation, environment)
     if options.format == "json":
-        environment.print(
-            json.dumps(
-                [e.to_dict() for e in explanations], ensure_ascii=False, indent=1
-            )
-        )
+        records = [explanation.to_dict() for explanation in explanations]
+        environment.print(json.dumps(records, ensure_ascii=False, indent=1))
     elif explanations:
-        write_text(
-            f"{options.output}/{FILE_NAME}",
-            render_page("explanations.html", explanations=explanations),
-        )
-        environment.print(f"{options.output}/{FILE_NAME}")
-    return 1 if loader.unreadable or collection.is_incomplete else 0
+        file = f"{options.output}/{FILE_NAME}"
+        write_text(file, render_page("explanations.html", explanations=explanations))
+        environment.print(file)
+    return int(bool(loader.unreadable) or collection.is_incomplete)
+
+
+def _print_explanation(explanation: Explanation, environment: Environment) -> None:
+    answer = explanation.answer
+    heading = f"{answer.picture.file}  ({translate(str(answer.type))})"
+    environment.print(escape_unprintable(heading))
+    for line in _format_explanation(explanation):
+        environment.print(f"  {line}".rstrip())
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    told = [
+    sentences = [
         explanation.answer.note,
         explanation.answer.verdict_text,
         join_clauses(explanation.traits.values()),
     ]
-    for sentence in filter(None, told):
+    for sentence in filter(None, sentences):
         yield from _wrap(sentence)
     if explanation.answer.details:
         yield from ["", *_wrap(explanation.answer.details)]

@@ -1,20 +1,25 @@
 """Name the species of pictures.
 
-For each picture, predict gives a verdict in words, and how probable it is that it shows a leaf of each species,
-calibrated on pictures held out of training. If a collection has a test part, only that part is named.
+For each picture, predict gives a verdict in words, and how probable it is that it shows
+a leaf of each species, calibrated on pictures held out of training. If a collection has
+a test part, only that part is named.
 
---format text is for the screen; json and csv have everything, also for pictures that can't be read. run is the run file
-of the ImageCLEF plant task, with every picture. --output appears when it is complete.
+--format text is for the screen; json and csv have everything, also for pictures that
+can't be read. run is the run file of the ImageCLEF plant task, with every picture.
+--output appears when it is complete.
 
---together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
-plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by
-the other pictures that its author took on the same day at the same place: they show few species.
+--together makes one answer from all pictures, which show one plant, in any mix of
+types; --group-by makes one for each plant of a collection, or for each folder.
+--group-by session keeps an answer for each picture, which is supported by the other
+pictures that its author took on the same day at the same place: they show few species.
 
-Of several leaves on a sheet the largest is named; --each-leaf makes a picture of each, called as <name>-leaf-1.
+Of several leaves on a sheet the largest is named; --each-leaf makes a picture of each,
+called as <name>-leaf-1.
 
---set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
-needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
-species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'.
+--set reports a set of species for each picture: the K likeliest (top-K), K on average
+(average-K), or as many as are needed to include the correct one with probability P
+(coverage-P); it may be empty. --back-off reports one name: a species or, where none is
+probable enough, a genus, family or order ('Quercus *'), or '*'.
 
 examples:
   leafid predict my-leaf.jpg
@@ -39,17 +44,18 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
-from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
+from leafid.cli.identify.answer_formats import FORMATS, Ranking, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
+from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
 from leafid.pictures.decoding import read_image
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, Picture
 from leafid.scoring.reading.runs import check_picture_names
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
@@ -62,8 +68,8 @@ class Options(PerPictureOptions, CacheOptions):
     language: str = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
-        "one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
-        "author, day and place support one another",
+        "one answer from all pictures of a plant, as the metadata say, or of a "
+        "folder; session: pictures of an author, day and place support one another",
         choices=("plant", "folder", "session"),
         group="plants",
     )
@@ -87,13 +93,14 @@ class Options(PerPictureOptions, CacheOptions):
         group="names",
     )
     reject_at: float | None = option(
-        "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
-        "(default: 0.05)",
+        "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
+        "known species is rejected (default: 0.05)",
         metavar="SHARE",
         type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
     )
     open_world: bool = switch(
-        "in a run file, give the calibrated probability of a leaf of the species, as in text"
+        "in a run file, give the calibrated probability of a leaf of the species, as "
+        "in text"
     )
 
 
@@ -105,24 +112,19 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         check_output(
             options.output,
-            filter(None, [model_file, *options.pictures, options.metadata]),
+            [model_file, *options.pictures, options.metadata],
         )
     model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
-    pictures = collection.part("test").pictures or collection.pictures
-    if options.each_leaf:
-        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
-        pictures = tuple(leaf for _, leaves in split for leaf in leaves)
+    pictures = _choose_pictures(options, collection, environment)
     if form == "run":
         check_picture_names(pictures)
-    if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(
-        pictures
-    ):
-        environment.warn(
-            f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone"
-        )
-    reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
-    group_by = "all" if options.together else options.group_by
+    reject_at = options.reject_at
+    if reject_at is None:
+        reject_at = REJECTED_SHARE
+    group_by = options.group_by
+    if options.together:
+        group_by = "all"
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = FORMATS[form]
@@ -155,11 +157,38 @@ def run(options: Options, environment: Environment) -> int:
         environment.note(
             f"leafid: {n_failed} of {len(pictures)} pictures could not be read"
         )
-    return 1 if n_failed or collection.is_incomplete else 0
+    return int(n_failed > 0 or collection.is_incomplete)
+
+
+def _choose_pictures(
+    options: Options, collection: Collection, environment: Environment
+) -> tuple[Picture, ...]:
+    """Choose the test part or all pictures, or make a picture of each leaf of them."""
+    pictures = collection.part("test").pictures or collection.pictures
+    if options.each_leaf:
+        split = map_pictures(
+            _split_leaves,
+            pictures,
+            options=options,
+            environment=environment,
+            what="leaves",
+        )
+        pictures = tuple(leaf for _, leaves in split for leaf in leaves)
+    if options.group_by:
+        groups = set(map(GROUPINGS[options.group_by], pictures))
+        if len(groups) == len(pictures):
+            environment.warn(
+                f"no two pictures are of one {options.group_by}, as far as is known; "
+                "each is answered alone"
+            )
+    return pictures
 
 
 def _split_leaves(picture: Picture) -> list[Picture]:
-    """Make a picture of each of several leaves on a sheet; any other picture is returned as it is."""
+    """Make a picture of each of several leaves on a sheet.
+
+    Any other picture is returned as it is.
+    """
     try:
         image = read_image(picture.file)
     except ImageError:
@@ -178,7 +207,8 @@ def _split_leaves(picture: Picture) -> list[Picture]:
 def _check_options(options: Options, form: str) -> None:
     if options.reject_at is not None and form == "run":
         raise UsageError(
-            "expected --reject-at without --format run: a run file holds the ranking of every picture"
+            "expected --reject-at without --format run: a run file holds the ranking "
+            "of every picture"
         )
     if options.open_world and form != "run":
         raise UsageError(
@@ -190,19 +220,25 @@ def _check_options(options: Options, form: str) -> None:
         and options.set.kind != "top"
     ):
         raise UsageError(
-            "expected top-K sets with --together and --group-by: others are learned from single pictures"
+            "expected top-K sets with --together and --group-by: others are learned "
+            "from single pictures"
         )
 
 
 def _make_selector(options: Options, model: Model, form: str) -> Selector:
-    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for; a set may be empty."""
+    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for.
+
+    A set may be empty.
+    """
     rule = options.set
     if rule:
-        return lambda answer: (
-            select_set(answer.ranking, rule, model[answer.type].thresholds)
-            if answer.type
-            else []
-        )
+
+        def select_by_rule(answer: Answer) -> Ranking:
+            if not answer.type:
+                return []
+            return select_set(answer.ranking, rule, model[answer.type].thresholds)
+
+        return select_by_rule
     if options.back_off:
         return lambda answer: [answer.backed_off] if answer.backed_off else []
     top = options.top or (5 if form == "text" else None)

@@ -1,8 +1,10 @@
 """Open a page on this machine that names the species of pictures, with a JSON API.
 
-The page takes pictures, several of one tree too, and explains its answers. Pictures are kept in memory until they are
-answered. Only this machine can open the page, unless --host names another address of it, or 0.0.0.0 for all: then it
-prints those at which a phone in the same network can open the page. There is no password. Ctrl-C ends the server.
+The page takes pictures, several of one tree too, and explains its answers. Pictures are
+kept in memory until they are answered. Only this machine can open the page, unless
+--host names another address of it, or 0.0.0.0 for all: then it prints those at which a
+phone in the same network can open the page. There is no password. Ctrl-C ends the
+server.
 
 examples:
   leafid serve
@@ -52,7 +54,8 @@ def run(options: Options, environment: Environment) -> None:
         if find_spec(name) is None
     ]:
         raise LeafidError(
-            f"'leafid serve' needs {', '.join(missing)}: pip install '.[web]' in the folder of leafid"
+            f"'leafid serve' needs {', '.join(missing)}: pip install '.[web]' in the "
+            "folder of leafid"
         )
 
     with (
@@ -76,14 +79,21 @@ def run(options: Options, environment: Environment) -> None:
         if not is_this_machine(addresses[0]):
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(
-                f"leafid: the network can open the page, also at {names} if it knows these names"
+                f"leafid: the network can open the page, also at {names} if it knows "
+                "these names"
             )
             if find_spec("segno") and environment.stderr.isatty():
                 show_code(f"http://{addresses[0]}:{port}/", environment)
         environment.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
         with suppress(KeyboardInterrupt):
-            run_server(listener, workers, model_file, options.host, options.language)
+            run_server(
+                listener,
+                workers,
+                model_file=model_file,
+                host=options.host,
+                language=options.language,
+            )
 
 
 def show_code(address: str, environment: Environment) -> None:
@@ -112,12 +122,16 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = error.strerror or error
         raise LeafidError(
-            f"{host}:{port}: can't listen there: {reason}; choose another --host or --port"
+            f"{host}:{port}: can't listen there: {reason}; choose another --host or "
+            "--port"
         ) from None
 
 
 def _list_addresses(listener: socket.socket) -> list[str]:
-    """List the addresses at which a listener can be reached, by other machines if it listens at all addresses."""
+    """List the addresses at which a listener can be reached.
+
+    If it listens at all addresses, other machines reach it, too.
+    """
     host = listener.getsockname()[0]
     if not ipaddress.ip_address(host).is_unspecified:
         return [host]

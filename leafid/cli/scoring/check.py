@@ -1,9 +1,10 @@
-"""Check a run file and list the first 20 problems with their lines, and how many more there are.
+"""Check a run file and list its first 20 problems with their lines.
 
-Without --against only the file itself is checked: its format, ranks, scores, repeated species. With a collection or
-ground truth (a folder of XML, a …GroundTruth.txt, a CSV table) its pictures have to be those of the collection, and
-some of its species; a warning counts other species. --to writes the checked run in another format: run (that of
-2011), csv or trec.
+Without --against only the file itself is checked: its format, ranks, scores, repeated
+species. With a collection or ground truth (a folder of XML, a …GroundTruth.txt, a CSV
+table) its pictures have to be those of the collection, and some of its species; a
+warning counts other species. --to writes the checked run in another format: run (that
+of 2011), csv or trec.
 
 The exit status is 1 when anything is wrong.
 
@@ -26,7 +27,8 @@ from leafid.scoring.reading.truth import read_known_names
 class Options(ReadingOptions):
     run: str = positional("RUN", "run file")
     against: str | None = option(
-        "the collection or ground truth whose pictures, and some of whose species, the run has to name",
+        "the collection or ground truth whose pictures, and some of whose species, the "
+        "run has to name",
         metavar="COLLECTION",
     )
     to: list[str] | None = option(
@@ -46,7 +48,7 @@ def run(options: Options, environment: Environment) -> int:
             f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}"
         )
     if output:
-        check_output(output, filter(None, [options.run, options.against]), "--to")
+        check_output(output, [options.run, options.against], "--to")
     known = read_known_names(options.against, **reading) if options.against else None
     try:
         checked = read_run(options.run, known)

@@ -44,12 +44,13 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
 
 
 def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
-    """Select the pictures of the acquisition type that the options name, if they name one."""
+    """Select the pictures of the acquisition type that the options may name."""
     if options.only_type:
         truth = truth.select(type_ == options.only_type for type_ in truth.type)
         if not len(truth):
             raise LeafidError(
-                f"{options.truth}: expected pictures of type {options.only_type}, found none"
+                f"{options.truth}: expected pictures of type {options.only_type}, "
+                "found none"
             )
     return truth
 
@@ -68,7 +69,8 @@ def read_runs(
     for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:
             environment.warn(
-                f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts"
+                f"{run.name}: {run.repeated} lines repeat a picture's rank; the last "
+                "one counts"
             )
         is_covered = judgement.covered[judgement.is_known]
         n_pictures = len(is_covered)

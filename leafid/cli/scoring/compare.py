@@ -1,14 +1,15 @@
 """Test whether runs differ, each with every other.
 
-If two runs were equally good, either could have given the other's answers for a plant: the p value is the share of
-random swaps of plants whose difference is at least as large as the observed one. With several pairs it is corrected
-by Holm's method. A picture that a run lacks counts 0.
+If two runs were equally good, either could have given the other's answers for a plant:
+the p value is the share of random swaps of plants whose difference is at least as large
+as the observed one. With several pairs it is corrected by Holm's method. A picture that
+a run lacks counts 0.
 
 The first table has the scores, the second the tests.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metrics S,top-5,macro-f1 --only-type photo
+  leafid compare collection a.txt b.txt c.txt --metrics S,macro-f1 --only-type photo
   leafid compare collection a.txt b.txt --table 2 --format csv > differences.csv
 """
 

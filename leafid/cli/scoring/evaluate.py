@@ -1,26 +1,30 @@
 """Score run files against a ground truth with the plant task's metrics.
 
-The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a …GroundTruth.txt together with the
-XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with any error is refused.
+The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a
+…GroundTruth.txt together with the XML of its pictures. A picture that a run lacks
+counts 0, with a warning; a run with any error is refused.
 
-S is the official score: the mean over authors of the mean over their plants of the mean over each plant's pictures.
---metrics chooses the scores, of which --list shows all. Intervals are bootstrapped over plants, whoever photographed
-them. Of several runs the best score is bold in LaTeX, and raised letters name the runs that a score is significantly
-better than. --output writes all files of the official scorer.
+S is the official score: the mean over authors of the mean over their plants of the mean
+over each plant's pictures. --metrics chooses the scores, of which --list shows all.
+Intervals are bootstrapped over plants, whoever photographed them. Of several runs the
+best score is bold in LaTeX, and raised letters name the runs that a score is
+significantly better than. --output writes all files of the official scorer.
 
---sets scores runs that name a set of species for each picture. --average makes such sets of a run with scores of all
-species: those above a threshold, fitted on a run on validation pictures or, to compare systems at one mean size, on the
-run itself. --plants multiplies the scores of several pictures of a plant.
+--sets scores runs that name a set of species for each picture. --average makes such
+sets of a run with scores of all species: those above a threshold, fitted on a run on
+validation pictures or, to compare systems at one mean size, on the run itself. --plants
+multiplies the scores of several pictures of a plant.
 
-Pictures whose species is 'Unknown species' in the ground truth are left out of all other scores, and a table says how
-well each run tells them from the others by a picture's highest score.
+Pictures whose species is 'Unknown species' in the ground truth are left out of all
+other scores, and a table says how well each run tells them from the others by a
+picture's highest score.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
-  leafid evaluate collection a.txt b.txt --metrics S,top-1,mrr --digits 3 --format latex > table.tex
+  leafid evaluate collection a.txt b.txt --metrics S,mrr --format latex > table.tex
   leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
-  leafid evaluate PlantNet-300K run.txt --part test --metrics macro-top-1 --average 1,2,5 --validation run-on-val.txt
+  leafid evaluate PlantNet-300K run.txt --part test --average 2 --validation val.txt
   leafid evaluate --list
 """
 
@@ -65,8 +69,9 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
         "write the official scorer's files there", metavar="DIR"
     )
     official: bool = switch(
-        "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
-        "of one rank counts, species may be repeated, ranks may have gaps"
+        "reproduce the official scorer: missing pictures are left out of the means, "
+        "the last of several lines of one rank counts, species may be repeated, ranks "
+        "may have gaps"
     )
     by: list[str] = option(
         "score groups of pictures as well", choices=GROUPS, action="append", default=[]
@@ -78,14 +83,15 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
     average: list[float] = option(
-        "score the sets that the run's scores form above a threshold, K species on average",
+        "score the sets that the run's scores form above a threshold, K species on "
+        "average",
         metavar="K,…",
         type=list_type(number_type("a mean size above 0", lambda size: size > 0)),
         default=[],
     )
     validation: list[str] = option(
-        "with --average: the run on validation pictures that the threshold is fitted on; once for each run "
-        "(default: the run that is scored)",
+        "with --average: the run on validation pictures that the threshold is fitted "
+        "on; once for each run (default: the run that is scored)",
         metavar="RUN",
         action="append",
         default=[],
@@ -100,7 +106,7 @@ def run(options: Options, environment: Environment) -> None:
     _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
-    known = truth.select_known()
+    known_truth = truth.select_known()
     runs, judged = read_runs(options, truth, environment, official=options.official)
     if options.output or scoring.needs_families:
         truth.warn_of_families(runs)
@@ -109,25 +115,37 @@ def run(options: Options, environment: Environment) -> None:
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(make_metric_table("Sets", SET_METRICS, truth, judged, scoring))
+        tables.append(
+            make_metric_table(
+                "Sets", SET_METRICS, truth=truth, runs=judged, options=scoring
+            )
+        )
     if options.average:
         validation = [*map(read_run, options.validation)]
-        tables.append(make_average_table(known, runs, options.average, validation))
+        tables.append(
+            make_average_table(known_truth, runs, options.average, validation)
+        )
     if options.plants:
-        tables.append(make_plant_table(runs, known))
-    if n_unknown := len(truth) - len(known):
+        tables.append(make_plant_table(runs, known_truth))
+    if n_unknown := len(truth) - len(known_truth):
         environment.note(
             f"{options.truth}: {n_unknown} pictures of unknown species count in the "
             "last table"
         )
         tables.append(
-            make_metric_table("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
+            make_metric_table(
+                "Open world",
+                OPEN_WORLD_METRICS,
+                truth=truth,
+                runs=judged,
+                options=scoring,
+            )
         )
     print_tables(tables, options, environment, options.digits)
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
         files = format_official_files(
-            known, answers, leave_out_missing=options.official
+            known_truth, answers, leave_out_missing=options.official
         )
         folder = Path(options.output)
         write_files(folder, files, [options.truth, *options.runs, *options.validation])

@@ -1,15 +1,17 @@
-"""Score plant runs that may answer with a higher taxon: 'Quercus *' for an unidentified oak.
+"""Score plant runs that may answer with a higher taxon, 'Quercus *' for an oak.
 
-The answer to a picture is its line of rank 1: a species, a genus, family or order followed by '*', or just '*'. Its
-error is that of an IRMA code over order, family, genus and species: 0 for the correct species, 1 for another order or
-a picture that the run lacks. A mistake costs more at a high rank or where there are few choices; "don't know" costs
-half of a wrong name. 'by plant' averages as the official plant score does: over pictures, plants, authors.
+The answer to a picture is its line of rank 1: a species, a genus, family or order
+followed by '*', or just '*'. Its error is that of an IRMA code over order, family,
+genus and species: 0 for the correct species, 1 for another order or a picture that the
+run lacks. A mistake costs more at a high rank or where there are few choices; "don't
+know" costs half of a wrong name. 'by plant' averages as the official plant score does:
+over pictures, plants, authors.
 
 To see whether backing off pays, score the run with it and the run without it together.
 
 examples:
   leafid evaluate-hierarchy imageclef2011 species.txt backed-off.txt
-  leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
+  leafid evaluate-hierarchy --taxonomy leaves/train leaves/test run.txt
 """
 
 from leafid.cli.arguments import TableOptions, option, positional
@@ -42,7 +44,8 @@ def run(options: Options, environment: Environment) -> None:
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
     if len(taxonomy.ranks) == 1:
         raise LeafidError(
-            f"{options.truth}: expected a genus of every species, found some without; use 'leafid evaluate'"
+            f"{options.truth}: expected a genus of every species, found some without; "
+            "use 'leafid evaluate'"
         )
     answers = {}
     for run in read_run_files(options.runs):

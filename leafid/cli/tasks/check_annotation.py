@@ -1,12 +1,14 @@
-"""Check run files of the ImageCLEF 2016 annotation task, listing the first 20 problems of each.
+"""Check run files of the ImageCLEF 2016 annotation task, and list their problems.
+
+At most 20 problems are listed of each file.
 
 A line is '[subtask] [id] [results]', in ASCII:
 
-  1 picture concept [conf:]WIDTHxHEIGHT+LEFT+TOP,... concept ...   at most 100 concepts, 100 boxes each
+  1 picture concept [conf:]WxH+LEFT+TOP,... concept ...  100 concepts, 100 boxes each
   2 picture A sentence.
-  3 picture 0,2,5                                                 ids of the boxes selected
-  4 document picture,picture,...                                  at most 100, best first
-  5 document latitude longitude                                   degrees
+  3 picture 0,2,5                                        ids of the boxes selected
+  4 document picture,picture,...                         at most 100, best first
+  5 document latitude longitude                          degrees
 
 examples:
   leafid check-annotation run.txt
@@ -42,13 +44,14 @@ class Options(KnownOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    known = options.read()
+    names = options.read()
     status = 0
     for path in options.runs:
         try:
-            annotations = read_annotations(path, known)
+            annotations = read_annotations(path, names)
             environment.print(
-                f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines"
+                f"{path}: good: subtask {annotations.subtask.value}, "
+                f"{len(annotations.results)} lines"
             )
         except LeafidError as error:
             environment.print(str(error))

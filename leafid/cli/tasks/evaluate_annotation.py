@@ -1,10 +1,12 @@
 """Score run files of the ImageCLEF 2016 annotation task.
 
-The ground truth decides the subtask. It has the format of runs ('leafid check-annotation --help' shows it), with one
-line per human description in subtasks 2 and 3. Scores: 1: mean average precision of localised concepts; 2: METEOR; 3:
-F1 of the selection; 4: recall at k, the share of a document's pictures found, and success at k, the share of documents
-with a picture found; 5: great circle distance. A picture or document that a run lacks counts as the worst answer.
-METEOR needs Java and 'pip install pycocoevalcap'.
+The ground truth decides the subtask. It has the format of runs ('leafid
+check-annotation --help' shows it), with one line per human description in subtasks 2
+and 3. Scores: 1: mean average precision of localised concepts; 2: METEOR; 3: F1 of the
+selection; 4: recall at k, the share of a document's pictures found, and success at k,
+the share of documents with a picture found; 5: great circle distance. A picture or
+document that a run lacks counts as the worst answer. METEOR needs Java and 'pip install
+pycocoevalcap'.
 
 examples:
   leafid evaluate-annotation truth1.txt mine.txt yours.txt
@@ -34,26 +36,29 @@ class Options(KnownOptions, TableOptions):
 
 
 def run(options: Options, environment: Environment) -> None:
-    known = options.read()
-    truth = read_annotations(options.truth, known, is_truth=True)
+    names = options.read()
+    truth = read_annotations(options.truth, names, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
         raise UsageError(
-            f"--by-concept is for subtask 1, --by-picture for the others, found subtask {truth.subtask}"
+            "--by-concept is for subtask 1, --by-picture for the others, found "
+            f"subtask {truth.subtask}"
         )
-    if known.ids is None:
-        known = replace(known, ids=frozenset(truth.results))
+    if names.ids is None:
+        names = replace(names, ids=frozenset(truth.results))
     rows: Rows = []
     details: list[Table] = []
     for path in options.runs:
-        answers = read_annotations(path, known, subtask=truth.subtask)
+        answers = read_annotations(path, names, subtask=truth.subtask)
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
         scores, values = score_annotation(truth, answers)
         rows.append([Path(path).name, *scores.values()])
-        kind, title = "id", "scores by picture or document"
+        kind = "id"
+        title = "scores by picture or document"
         if options.by_concept:
-            kind, title = "concept", "average precision by concept and overlap"
+            kind = "concept"
+            title = "average precision by concept and overlap"
         cells: Rows = [
             [name, *by_metric.values()] for name, by_metric in values.items()
         ]
@@ -70,8 +75,7 @@ def run(options: Options, environment: Environment) -> None:
         rows,
         [f"{len(truth.results)} pictures or documents"],
     )
-    print_tables(
-        [summary, *(details if options.by_picture or options.by_concept else ())],
-        options,
-        environment,
-    )
+    tables = [summary]
+    if options.by_picture or options.by_concept:
+        tables += details
+    print_tables(tables, options, environment)

@@ -1,18 +1,21 @@
 """Score localised and named objects by the interpretation metric of Hemery et al.
 
-The truth and the result are both label masks (a PNG whose pixels hold 0 for the background and a number for each
-object, or a folder of such PNGs with the same names), or both JSON files in the COCO format. Objects are compared by
-their pixels where all objects of a picture have them, otherwise by their boxes. The classes of the objects in label
-masks are read from objects.csv beside them: mask,label,class,confidence; without it only detection and localisation
-are scored. If the result lacks a picture, all its objects count as missed.
+The truth and the result are both label masks (a PNG whose pixels hold 0 for the
+background and a number for each object, or a folder of such PNGs with the same names),
+or both JSON files in the COCO format. Objects are compared by their pixels where all
+objects of a picture have them, otherwise by their boxes. The classes of the objects in
+label masks are read from objects.csv beside them: mask,label,class,confidence; without
+it only detection and localisation are scored. If the result lacks a picture, all its
+objects count as missed.
 
-The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
-means over the matched pairs. A picture without any true or found object has no error, and is left out of the mean.
+The error ranges from 0 (all objects found, in place and with the correct class) to 1.
+The localisation metrics are means over the matched pairs. A picture without any true or
+found object has no error, and is left out of the mean.
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks
-  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 truth.json result.json
-  leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
+  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 a.json b.json
+  leafid evaluate-interpretation --distances distances.csv a.json b.json
 """
 
 import math
@@ -79,15 +82,16 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
         raise UsageError(
-            "expected boxes (.json) or label masks for both truth and result, found one of each"
+            "expected boxes (.json) or label masks for both truth and result, found "
+            "one of each"
         )
     if not are_json[0]:
         return read_mask_pairs(truth, result)
     true_objects = read_coco(truth)
     objects = read_coco(result, true_objects).objects
     return (
-        ObjectPair(name, listed, objects[name])
-        for name, listed in sorted(true_objects.objects.items())
+        ObjectPair(name, truths, objects[name])
+        for name, truths in sorted(true_objects.objects.items())
     )
 
 
@@ -107,7 +111,8 @@ def _make_summary(errors: list[PictureError]) -> Table:
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(result.error) for result in results):
         notes.append(
-            f"{empty} of the pictures have neither true nor found objects and are left out"
+            f"{empty} of the pictures have neither true nor found objects and are left "
+            "out"
         )
     return Table(
         "Interpretation and localisation",

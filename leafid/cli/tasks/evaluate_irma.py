@@ -1,12 +1,14 @@
-"""Score labels and IRMA codes by the errors of ImageCLEF 2009's medical annotation task.
+"""Score labels and IRMA codes by the errors of ImageCLEF 2009's medical task.
 
-The ground truth and the runs have one line per picture: its name and one answer per year, in the order of --years. 2005
-and 2006 have a label, 2007 and 2008 a code TTTT-DDD-AAA-BBB. '*' means "don't know" (a label, or positions of a code),
-'C' is the clutter class of 2005 to 2007, whose pictures never count. The code table has one code per line: its axis (T,
-D, A or B), the code, and optionally its meaning; the branching factors come from it.
+The ground truth and the runs have one line per picture: its name and one answer per
+year, in the order of --years. 2005 and 2006 have a label, 2007 and 2008 a code
+TTTT-DDD-AAA-BBB. '*' means "don't know" (a label, or positions of a code), 'C' is the
+clutter class of 2005 to 2007, whose pictures never count. The code table has one code
+per line: its axis (T, D, A or B), the code, and optionally its meaning; the branching
+factors come from it.
 
-Errors are summed over the pictures; the task's score is their sum over the years. A picture that a run lacks counts as
-entirely wrong.
+Errors are summed over the pictures; the task's score is their sum over the years. A
+picture that a run lacks counts as entirely wrong.
 
 examples:
   leafid evaluate-irma --codes codes.txt truth.txt mine.txt yours.txt
@@ -53,34 +55,37 @@ def run(options: Options, environment: Environment) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(
-            f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}"
+            "expected --years of 2005 to 2008, each once, found "
+            f"{','.join(map(str, years))}"
         )
     if not options.codes and set(years) - FLAT_YEARS:
         raise UsageError(
-            "expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006"
+            "expected a code table for 2007 and 2008, found none; give --codes, or "
+            "--years 2005,2006"
         )
     table = read_code_table(options.codes) if options.codes else {}
     truth = read_labels(options.truth, table, years=years)
-    scored: list[tuple[str, Errors]] = []
+    results: list[tuple[str, Errors]] = []
     for path in options.runs:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(
-                f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong"
+                f"{path}: lacks {missing} of {len(truth)} pictures; each counts as "
+                "entirely wrong"
             )
-        scored.append((Path(path).name, year_errors(truth, answers, table, years)))
-    tables = [_make_summary(scored)]
+        results.append((Path(path).name, year_errors(truth, answers, table, years)))
+    tables = [_make_summary(results)]
     if options.by_picture:
-        tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
+        tables += [_list_pictures(name, [*truth], errors) for name, errors in results]
     print_tables(tables, options, environment, digits=6)
 
 
-def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
+def _make_summary(results: list[tuple[str, Errors]]) -> Table:
     rows: Rows = []
-    for name, errors in scored:
+    for name, errors in results:
         sums = [math.fsum(chain(*year.values())) for year in errors.values()]
         rows.append([name, *sums, math.fsum(sums)])
-    years = scored[0][1]
+    years = results[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
     return Table(
         title="Sums of errors",

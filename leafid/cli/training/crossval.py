@@ -1,19 +1,25 @@
-"""Score recipes on a collection: cross-validate by plants, authors, places or days, or test on its test part.
+"""Score recipes on a collection by cross-validation, or on its test part.
 
-Every picture is named by a model whose training set had no picture of its plant. Pictures of a species without another
-plant in the fold's training part are left out of the scores and counted. Scores are means over the seeds, which assign
-plants to other folds. --sessions scores the answers of 'leafid predict --group-by session'.
+Folds have whole plants, authors, places or days.
 
---by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
-author and --by day folds of whole authors and days. --parts tests on the test part of a collection. --shots trains on
-few pictures of each species: several numbers give a learning curve. 'leafid experiment' knows further protocols.
+Every picture is named by a model whose training set had no picture of its plant.
+Pictures of a species without another plant in the fold's training part are left out of
+the scores and counted. Scores are means over the seeds, which assign plants to other
+folds. --sessions scores the answers of 'leafid predict --group-by session'.
 
---open-world also holds 28 % of the species out of each fold's training. It prints how well leaves of known species are
-distinguished from others, and how often pictures without a leaf are rejected.
+--by place makes folds of whole places (plants within 5 km of each other, or joined by a
+chain of such plants), --by author and --by day folds of whole authors and days. --parts
+tests on the test part of a collection. --shots trains on few pictures of each species:
+several numbers give a learning curve. 'leafid experiment' knows further protocols.
 
---output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), and folds.csv
-with the fold of each picture. --folds reads such a file, so that another system is tested on the same folds; 'leafid
-evaluate' and 'leafid report' show the runs of both.
+--open-world also holds 28 % of the species out of each fold's training. It prints how
+well leaves of known species are distinguished from others, and how often pictures
+without a leaf are rejected.
+
+--output writes the rankings of all held-out pictures, a run file for each seed (and
+number of shots), and folds.csv with the fold of each picture. --folds reads such a
+file, so that another system is tested on the same folds; 'leafid evaluate' and 'leafid
+report' show the runs of both.
 
 examples:
   leafid crossval imageclef2011
@@ -72,7 +78,8 @@ from leafid.studies.open_world import make_open_world_tables
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     folds: int | str = option(
-        "number of folds (default: 5), or a CSV table with the columns picture, fold and, for several seeds, repeat",
+        "number of folds (default: 5), or a CSV table with the columns picture, fold "
+        "and, for several seeds, repeat",
         metavar="N|FILE",
         type=lambda word: positive_int(word) if word.isdigit() else nonempty_word(word),
         default=5,
@@ -83,10 +90,12 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         type=positive_int,
     )
     shared_codebooks: bool = switch(
-        "learn codebooks once, without labels, from the pictures of all folds: much faster"
+        "learn codebooks once, without labels, from the pictures of all folds: much "
+        "faster"
     )
     by: Unit = option(
-        "what folds keep together (default: plant; with place, plants within 5 km of each other)",
+        "what folds keep together (default: plant; with place, plants within 5 km of "
+        "each other)",
         choices=UNITS,
         default="plant",
     )
@@ -134,7 +143,7 @@ def run(options: Options, environment: Environment) -> int:
         _write_runs(folder, folds, environment)
         _write_folds(folder, pictures, splits)
     print_tables(tables, options, environment, options.digits)
-    return 1 if loader.unreadable else 0
+    return int(bool(loader.unreadable))
 
 
 def _check_options(options: Options) -> None:
@@ -146,7 +155,8 @@ def _check_options(options: Options) -> None:
     has_file = isinstance(options.folds, str)
     if has_file and (options.repeats or options.parts or options.by != "plant"):
         raise UsageError(
-            "expected --folds FILE without --repeats, --parts and --by, which it settles"
+            "expected --folds FILE without --repeats, --parts and --by, which it "
+            "settles"
         )
     if options.open_world and (options.sessions or options.output or options.metrics):
         raise UsageError(
@@ -160,7 +170,7 @@ def _check_options(options: Options) -> None:
 def _read_pictures(
     options: Options, loader: FeatureLoader, environment: Environment
 ) -> list[Picture]:
-    """Read the pictures, whose names a run file must be able to hold if one is written."""
+    """Read the pictures; a run file must be able to hold their names."""
     pictures, _ = read_training_pictures(
         options.collection, options, all_parts=options.parts
     )
@@ -175,7 +185,11 @@ def _read_pictures(
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
     kind: Kind = "parts" if options.parts else "folds"
     protocol = SplitProtocol(
-        "", kind, options.by, options.folds, tuple(options.shots or ())
+        name="",
+        kind=kind,
+        by=options.by,
+        folds=options.folds,
+        shots=tuple(options.shots or ()),
     )
     seeds = range(options.seed, options.seed + (options.repeats or 3))
     return list(protocol.make_splits(pictures, seeds))
@@ -197,7 +211,7 @@ def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list
 def _write_runs(
     folder: Path, answers: Sequence[FoldAnswers], environment: Environment
 ) -> None:
-    """Write the answers to all pictures, of every type, to a file for each setting and seed."""
+    """Write a run file of the answers to all pictures for each setting and seed."""
     runs = group_by(answers, lambda fold: (fold.setting, fold.seed))
     for (setting, seed), folds in runs.items():
         file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")
@@ -211,7 +225,7 @@ def _write_runs(
 def _write_folds(
     folder: Path, pictures: Sequence[Picture], splits: Sequence[Split]
 ) -> None:
-    # Settings differ in what is trained on, and test on the same pictures.
+    # Settings differ in their training pictures, and test on the same pictures.
     tested = {(split.seed, split.fold): split.test for split in splits}
     folds = [(seed, fold, test) for (seed, fold), test in tested.items()]
     table = format_folds(pictures, folds)

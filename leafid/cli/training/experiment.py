@@ -1,16 +1,17 @@
-"""Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
+"""Run an experiment: recipes by collections, types, protocols and seeds, as one table.
 
-EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, few-shots,
-held-apart, recipes. The first table has the scores of each recipe with an interval, the second the differences from
-the first recipe with p values (paired by plant, corrected by Holm's method). Runs of other systems that were tested on
-the same folds, a file that the experiment names, are further rows.
+EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type,
+few-shots, held-apart, recipes. The first table has the scores of each recipe with an
+interval, the second the differences from the first recipe with p values (paired by
+plant, corrected by Holm's method). Runs of other systems that were tested on the same
+folds, a file that the experiment names, are further rows.
 
-An interrupted experiment is started again, and finds its features in the cache. docs/formats.md has the keys of the
-file.
+An interrupted experiment is started again, and finds its features in the cache.
+docs/formats.md has the keys of the file.
 
 examples:
   leafid experiment recipes imageclef2011
-  leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few-shots.tex
+  leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few.tex
   leafid experiment my.toml collection --output mine --cluster tcp://head-node:8786
 """
 
@@ -56,7 +57,8 @@ def run(options: Options, environment: Environment) -> int:
     names = [Path(path).name or path for path in options.collections]
     if len(set(names)) < len(names):
         raise LeafidError(
-            f"expected collections whose folders have different names, found {', '.join(names)}"
+            "expected collections whose folders have different names, found "
+            f"{', '.join(names)}"
         )
     all_parts = any(
         protocol.kind == "parts" for protocol in experiment.make_protocols()
@@ -67,7 +69,11 @@ def run(options: Options, environment: Environment) -> int:
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, environment)
         tables = tabulate_experiment(
-            experiment, collections, loader, scoring, environment.note
+            experiment,
+            collections,
+            loader=loader,
+            options=scoring,
+            note=environment.note,
         )
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):
@@ -76,4 +82,4 @@ def run(options: Options, environment: Environment) -> int:
                 f"{output}{suffix}.tex", render([table], "latex", options.digits)
             )
     print_tables(tables, options, environment, options.digits)
-    return 1 if loader.unreadable else 0
+    return int(bool(loader.unreadable))

@@ -1,16 +1,18 @@
 """Train a model on a collection: one classifier for each acquisition type.
 
-If the collection has a training part, only that part is used. The scores on held-out plants, which training computes to
-calibrate the model, are printed and kept in the model file. An interrupted training is started again, and finds its
-features in the cache.
+If the collection has a training part, only that part is used. The scores on held-out
+plants, which training computes to calibrate the model, are printed and kept in the
+model file. An interrupted training is started again, and finds its features in the
+cache.
 
-With --extend, the species of the collection are added to a model, which needs neither its training pictures nor much
-time. Its codebooks and thresholds stay the same, and so do its scores, which tell nothing of new species.
+With --extend, the species of the collection are added to a model, which needs neither
+its training pictures nor much time. Its codebooks and thresholds stay the same, and so
+do its scores, which tell nothing of new species.
 
 examples:
   leafid train imageclef2011 --output clef11.leafid
   leafid train imageclef2011 --only-type scan --recipe baseline-bow --output bow.leafid
-  leafid train garden --layout species-folders --assume-type photo --output garden.leafid
+  leafid train garden --layout species-folders --output garden.leafid
   leafid train plants --output plants.leafid --cluster tcp://head-node:8786
   leafid train garden --extend bundled --output trees-and-garden.leafid
 """
@@ -42,12 +44,14 @@ class Options(TrainingOptions, CacheOptions):
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
-        "add the species to those of this model, or of the 'bundled' one, with the model's recipes",
+        "add the species to those of this model, or of the 'bundled' one, with the "
+        "model's recipes",
         metavar="MODEL",
     )
     no_thumbnails: bool = switch(
-        "keep no pictures in the model; by default it has up to three small ones of each species and type, with "
-        "their authors, for 'leafid explain' and the field guide of 'leafid info'"
+        "keep no pictures in the model; by default it has up to three small ones of "
+        "each species and type, with their authors, for 'leafid explain' and the field "
+        "guide of 'leafid info'"
     )
     licence: str | None = option(
         "licence of the pictures whose metadata name none, for these small pictures",
@@ -59,7 +63,7 @@ class Options(TrainingOptions, CacheOptions):
 def run(options: Options, environment: Environment) -> int:
     """Train; return 1 when any picture could not be read or is left out."""
     inputs = [options.collection, options.recipe, options.extend]
-    check_output(options.output, [path for path in inputs if path])
+    check_output(options.output, inputs)
     if options.extend and (options.recipe or options.only_type):
         raise UsageError(
             "--extend uses the recipes of the model; leave out --recipe and --only-type"
@@ -71,8 +75,9 @@ def run(options: Options, environment: Environment) -> int:
     if parts.isdisjoint({None, "train"}):
         names = " and ".join(sorted(map(str, parts)))
         raise LeafidError(
-            f"{options.collection}: expected pictures to learn from, found {len(pictures)} of part {names} only; put "
-            "those to learn from into a folder called train beside it"
+            f"{options.collection}: expected pictures to learn from, found "
+            f"{len(pictures)} of part {names} only; put those to learn from into a "
+            "folder called train beside it"
         )
     if options.licence:
         pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
@@ -84,9 +89,10 @@ def run(options: Options, environment: Environment) -> int:
         environment.print(line)
     if loader.unreadable:
         environment.note(
-            f"leafid: {len(loader.unreadable)} pictures could not be read and were left out"
+            f"leafid: {len(loader.unreadable)} pictures could not be read and were "
+            "left out"
         )
-    return 1 if loader.unreadable or is_incomplete else 0
+    return int(bool(loader.unreadable) or is_incomplete)
 
 
 def _train(
@@ -110,7 +116,8 @@ def _train(
     ]
     if model.recogniser.accuracy is not None:
         lines.append(
-            f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures"
+            f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the "
+            "pictures"
         )
     return model, lines
 
@@ -131,14 +138,21 @@ def _extend(
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     return model, [
-        f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"
+        f"{options.output}: {n_added} species of {len(pictures)} pictures added to "
+        f"{len(old.species)}"
     ]
 
 
 def _format_scores(scores: Mapping[str, float]) -> str:
     if "S" not in scores:
-        return "no picture of a species with another plant to learn from; probabilities are not calibrated"
+        return (
+            "no picture of a species with another plant to learn from; probabilities "
+            "are not calibrated"
+        )
     values = "   ".join(
         f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items()
     )
-    return f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"
+    return (
+        f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left "
+        "out)"
+    )

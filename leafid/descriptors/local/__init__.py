@@ -1,1 +1,1 @@
-"""Local features: many descriptors of small parts of one picture, to be encoded into one vector."""
+"""Local features: descriptors of small parts of a picture, encoded into one vector."""

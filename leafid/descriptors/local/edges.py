@@ -1,4 +1,4 @@
-"""RootSIFT of patches on edges, turned to them: the margins and veins of a leaf, or of all leaves of a branch."""
+"""RootSIFT of patches on edges, turned to them: the margins and veins of leaves."""
 
 import cv2
 import numpy as np
@@ -33,7 +33,7 @@ _SOBEL_GAIN = 16
 # sampled.
 _FOCUS_REACH = 2
 # The order of a patch's values in its mirror image; and 1 for values in its right half,
-# -1 for those in its left half.
+# -1 for values in its left half.
 _MIRRORED = (
     np.arange(SIFT_LENGTH)
     .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
@@ -47,18 +47,29 @@ _RIGHT_OR_LEFT = np.tile(
 def extract_edge_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
+    """Extract RootSIFT descriptors of patches centred on edges, as many at each size.
 
-    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are
-    sampled by the square root of their gradient and by `Grid.focus`, up to two of its
-    standard deviations from the middle. A patch's rows run across the edge, from light
-    to dark. Of a patch and its mirror image that one is described whose left half has
-    the stronger gradients. So an edge looks the same in a leaf that is turned by any
-    angle, or mirrored.
+    Edges are Canny's [1]_, of each reduced picture at half size. They are sampled by
+    the square root of their gradient and by `Grid.focus`, up to two of its standard
+    deviations from the middle. A patch's rows run across the edge, from light to dark.
+    Of a patch and its mirror image the one is described whose left half has the
+    stronger gradients. So an edge looks the same in a leaf that is turned by any angle,
+    or mirrored. The descriptor is leafid's own.
 
-    The 128 values and the positions are those of `extract_dense_sift`. The region, and
-    `symmetry` and `coverage` of the grid, have no effect. The descriptor is leafid's
-    own.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        It has no effect.
+    grid : Grid
+        `max_patches` are sampled at each size; `symmetry` and `coverage` have no
+        effect.
+
+    Returns
+    -------
+    LocalFeatures
+        Values and positions are as in `extract_dense_sift`.
 
     References
     ----------
@@ -68,13 +79,15 @@ def extract_edge_sift(
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    sampled = [_sample_edges(level, grid) for level in levels]
-    owners = np.repeat(np.arange(len(levels)), [len(points) for points, _ in sampled])
-    points, directions = map(np.concatenate, zip(*sampled, strict=True))
+    samples = [_sample_edges(level, grid) for level in levels]
+    owners = np.repeat(np.arange(len(levels)), [len(points) for points, _ in samples])
+    points, directions = map(np.concatenate, zip(*samples, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
     pictures = [level.picture for level in levels]
-    descriptors = describe_turned_patches(pictures, owners, points, directions, columns)
+    descriptors = describe_turned_patches(
+        pictures, owners, points=points, across=directions, along=columns
+    )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)
@@ -84,7 +97,9 @@ def extract_edge_sift(
 
 
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
-    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
+    """Sample points of edges, with the directions to their dark sides.
+
+    The points are at least half a patch from the picture's border.
 
     Edges are found in the picture at half size. Both are float32 (n, 2), rows and
     columns; directions are unit vectors.
@@ -132,6 +147,9 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
 
 
 def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
-    """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
+    """Measure the lengths, float32 (n,), of gradients.
+
+    Both components are planes, int16 (h, w), which are read at some flat indices.
+    """
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

@@ -1,4 +1,4 @@
-"""A picture at several sizes, with its gradients along eight directions: the basis of all patches."""
+"""A picture at several sizes, with gradients along eight directions, for patches."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -42,12 +42,17 @@ class Level:
 
     @cached_property
     def half(self) -> Plane:
-        """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
+        """The reduced picture at half the size.
+
+        Its pixel (r, c) lies at (2 r + ½, 2 c + ½).
+        """
         return downsample2(self.picture)
 
     @cached_property
     def cells(self) -> Singles:
-        """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
+        """Square root of each cell's mean gradient along 8 directions, of each channel.
+
+        The directions are clockwise from the right.
 
         float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over
         two pixels.
@@ -70,7 +75,7 @@ class Pyramid:
         self._levels = [Level(picture)]
 
     def iterate_levels(self, number: int) -> Iterator[Level]:
-        """Yield at most that many levels, the largest first, that have room for a patch."""
+        """Yield at most that many levels with room for a patch, the largest first."""
         for index in range(number):
             if index == 1 == len(self._levels):
                 rows, cols = (
@@ -93,7 +98,7 @@ def describe_turned_patches(
     across: Singles,
     along: Singles,
 ) -> Singles:
-    """Describe patches around points, whose rows follow one another `across`, and columns `along`.
+    """Describe patches around points: rows follow `across`, columns follow `along`.
 
     The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
     are the indices of those that the patches are read from. The others are float32 (n,
@@ -112,7 +117,7 @@ def describe_turned_patches(
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
     # The pictures stand side by side on white, so that patches of all of them are read
-    # together: those of one are few.
+    # together: one picture has few of them.
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)
@@ -137,7 +142,10 @@ def describe_turned_patches(
 
 
 def order_orientations(symmetry: int) -> Indices:
-    """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
+    """List the orientations in the order of a turned and mirrored cell.
+
+    `N_SYMMETRIES` says how the symmetries are counted.
+    """
     order = np.arange(N_ORIENTATIONS)
     if symmetry % 2:
         order = N_ORIENTATIONS // 2 - order
@@ -145,7 +153,9 @@ def order_orientations(symmetry: int) -> Indices:
 
 
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
-    """Compute each pixel's gradient along 8 directions, in units of 1/128; uint16 (8, H - 2, W - 2) of uint8 (H, W).
+    """Compute each pixel's gradient along 8 directions, in units of 1/128.
+
+    The planes of a picture, uint8 (H, W), are uint16 (8, H - 2, W - 2).
 
     A gradient is decomposed into its components along the two nearest of eight
     directions: for the first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 ·

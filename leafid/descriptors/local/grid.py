@@ -84,11 +84,22 @@ ALL_PATCHES = Grid()
 
 
 def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeatures:
-    """Read the patches of a picture at all scales that a region covers.
+    """Read the patches of a picture at all scales.
 
-    Without a region, all are read. A descriptor of a picture with C channels has 128 C
-    values: cell by cell, row by row, the 8 C of each. There are none where the picture
-    is smaller than a patch.
+    Parameters
+    ----------
+    pyramid : Pyramid
+        The picture, uint8 (H, W) or (H, W, C).
+    region : bool (H, W), optional
+        Only patches that it covers are read; by default all are.
+    grid : Grid
+        Which of the patches are read.
+
+    Returns
+    -------
+    LocalFeatures
+        A picture with C channels has 128 C values a patch: cell by cell, row by row,
+        the 8 C values of each. A picture that is smaller than a patch has no patches.
     """
     n_channels = 1 if pyramid.picture.ndim == 2 else int(pyramid.picture.shape[2])
     length = SIFT_LENGTH * n_channels
@@ -163,15 +174,15 @@ def _select_patches(centres: Floats, grid: Grid) -> Indices:
 def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
     """Select by systematic sampling: at equal distances on the cumulated weights.
 
-    What is heavier than the distance would be selected twice, which adds no
+    A patch that is heavier than the distance would be selected twice, which adds no
     information, and is selected once. Returns ascending indices.
     """
     if not number:
         return np.zeros(0, np.intp)
     ends = np.cumsum(weights)
-    chosen = np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number))
+    indices = np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number))
     # Ascending numbers need no np.unique, which would take longer than the search.
-    return chosen[np.diff(chosen, prepend=-1) > 0]
+    return indices[np.diff(indices, prepend=-1) > 0]
 
 
 def weigh_positions(positions: Floats, deviation: float) -> Floats:

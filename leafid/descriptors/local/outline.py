@@ -1,4 +1,7 @@
-"""RootSIFT of patches along a leaf's outline, turned to its direction: teeth, sinuses, the tip and the base."""
+"""RootSIFT of patches along a leaf's outline, turned to its direction.
+
+They show teeth, sinuses, the tip and the base.
+"""
 
 import cv2
 import numpy as np
@@ -25,19 +28,29 @@ _MIN_POINTS = 16
 def extract_outline_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
+    """Extract RootSIFT descriptors of patches on the outline, at several patch sizes.
 
     A patch's rows run from outside the leaf to its inside, and its columns along the
     outline towards the upper end of the picture. So a tooth looks the same wherever it
     is, in a leaf and in its mirror image, if the leaf is upright. Points are at equal
-    distances along the outlines of all components, as many at each size. Without a
-    region there are none.
+    distances along the outlines of all components, as many at each size. The descriptor
+    is leafid's own.
 
-    The 128 values are those of `extract_dense_sift`. A position's second value is the
-    distance from the vertical middle of the picture, from 0.5 there to 1. Of the grid,
-    `focus`, `symmetry` and both coverages have no effect; a `max_patches` of 0 gives a
-    patch for every four pixels of each reduced picture's outline. The descriptor is
-    leafid's own.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        The leaf; without it there are no patches.
+    grid : Grid
+        A `max_patches` of 0 gives a patch for every four pixels of each reduced
+        picture's outline; `focus`, `symmetry` and `coverage` have no effect.
+
+    Returns
+    -------
+    LocalFeatures
+        The 128 values are as in `extract_dense_sift`. A position's second value is the
+        distance from the vertical middle of the picture, from 0.5 there to 1.
     """
     levels = list(grey.iterate_levels(grid.scales))
     contours = [] if region is None else _trace_outlines(region)
@@ -51,19 +64,21 @@ def extract_outline_sift(
     if grid.max_patches:
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
-    chosen = np.concatenate(
+    indices = np.concatenate(
         [np.linspace(0, len(outline), count, endpoint=False) for count in counts]
     ).astype(np.intp)
-    points = outline[chosen] + np.float32(0.5)
+    points = outline[indices] + np.float32(0.5)
     lengths = np.array([*map(len, contours)])
-    directions = _find_directions(outline, lengths, chosen, _REACH * sides[owners])
+    directions = _find_directions(outline, lengths, indices, _REACH * sides[owners])
     # Columns run up the picture; rows towards the inside, which is on the left of the
     # outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)
     across = directions[:, ::-1] * np.array([-1, 1], np.float32)
     centres = points * ratios[owners] - np.float32(0.5)
     pictures = [level.picture for level in levels]
-    descriptors = describe_turned_patches(pictures, owners, centres, across, along)
+    descriptors = describe_turned_patches(
+        pictures, owners, points=centres, across=across, along=along
+    )
     positions = points / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
     scales = np.log2(sides / size.max())[owners]

@@ -1,4 +1,4 @@
-"""RootSIFT: of grey and of colour channels on a grid, at detected points, and of patches turned to a direction."""
+"""RootSIFT of grey and colour channels: on a grid, at detected points, of patches."""
 
 import cv2
 import numpy as np
@@ -16,16 +16,27 @@ _MAX_POINTS = 500
 def extract_dense_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
+    """Extract RootSIFT descriptors on a grid, at several patch sizes.
 
     One plane of gradient strength per orientation is averaged over square cells. A
     descriptor is a patch of 4 × 4 cells, so that neighbouring descriptors share their
     cells. Larger patches are read from reduced copies of the picture. Patches are
-    upright: turn the leaf first where its orientation should not matter. Only patches
-    that the region covers are kept.
+    upright: turn the leaf first where its orientation should not matter.
 
-    The 128 values are non-negative with an L2 norm below 1: near 1 where there is
-    structure, 0 where there is none.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        Only patches that it covers are taken; by default all are.
+    grid : Grid
+        By default, all patches of five sizes.
+
+    Returns
+    -------
+    LocalFeatures
+        The 128 values of a patch are non-negative with an L2 norm below 1: near 1 where
+        there is structure, 0 where there is none.
 
     References
     ----------
@@ -40,15 +51,27 @@ def extract_dense_sift(
 def extract_chroma_sift(
     chroma: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
+    """Extract RootSIFT descriptors of Lab's colour channels on a grid.
 
     They show where hues meet, as at veins, stalks, young shoots and light that shines
     through, and not the colour of a patch as a whole. Both channels are normalised
     together. Patches in which hues change no more than by camera noise are dropped; a
     grey picture keeps none.
 
-    The 256 values are non-negative with an L2 norm below 1: for each cell eight of a
-    (green to red) and eight of b (blue to yellow).
+    Parameters
+    ----------
+    chroma : Pyramid
+        The picture, uint8 (H, W, 2).
+    region : bool (H, W), optional
+        Only patches that it covers are taken; by default all are.
+    grid : Grid
+        As for `extract_dense_sift`.
+
+    Returns
+    -------
+    LocalFeatures
+        The 256 values of a patch are non-negative with an L2 norm below 1: for each
+        cell eight of a (green to red) and eight of b (blue to yellow).
 
     References
     ----------
@@ -62,10 +85,26 @@ def extract_chroma_sift(
 def extract_detected_sift(
     grey: Pyramid, region: Mask | None = None, grid: Grid = ALL_PATCHES
 ) -> LocalFeatures:
-    """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
+    """Extract RootSIFT descriptors at the 500 strongest points of SIFT's detector.
 
-    The grid has no effect. The 128 values are non-negative with an L2 norm just below
-    1.
+    Parameters
+    ----------
+    grey : Pyramid
+        The picture, uint8 (H, W).
+    region : bool (H, W), optional
+        Only points in it are taken; by default all are.
+    grid : Grid
+        It has no effect.
+
+    Returns
+    -------
+    LocalFeatures
+        The 128 values of a patch are non-negative with an L2 norm just below 1.
+
+    References
+    ----------
+    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV
+       60(2), 2004, doi:10.1023/B:VISI.0000029664.99615.94
     """
     mask = None if region is None else region.astype(np.uint8)
     detector = cv2.SIFT.create(nfeatures=_MAX_POINTS)
@@ -84,7 +123,10 @@ def extract_detected_sift(
 
 
 def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeatures:
-    """Normalise patches of square roots in place; those whose gradients have a smaller sum are dropped."""
+    """Normalise patches of square roots in place.
+
+    Patches whose gradients have a smaller sum are dropped.
+    """
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)
     patches.descriptors[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]

@@ -1,1 +1,1 @@
-"""What the outline of a leaf measures, of its blade or with the petiole."""
+"""Families of the outline of a leaf, of its blade or with the petiole."""

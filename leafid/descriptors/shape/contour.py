@@ -1,4 +1,4 @@
-"""The leaf's outline: closed curves, and the normalised shape that all shape families measure."""
+"""The leaf's outline: closed curves, and the normalised shape of all shape families."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,17 +57,29 @@ class Shape:
 
     @cached_property
     def half(self) -> Plane:
-        """`grey` at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
+        """`grey` at half its size: (r, c) lies at (2 r + ½, 2 c + ½)."""
         return downsample2(self.grey)
 
     @cached_property
     def quarter(self) -> Plane:
-        """`grey` at a quarter of the size: pixel (r, c) lies at (4 r + 1½, 4 c + 1½) of `grey`."""
+        """`grey` at a quarter of its size: (r, c) lies at (4 r + 1½, 4 c + 1½)."""
         return downsample2(self.half)
 
 
 def normalise_shape(mask: Mask) -> Shape:
-    """Scale a leaf's region, which must not be empty, to one size and trace its outline; dirt is dropped."""
+    """Scale a leaf's region to one size and trace its outline.
+
+    Dirt, which is much smaller than the leaf, is dropped.
+
+    Parameters
+    ----------
+    mask : bool (H, W)
+        Not empty.
+
+    Returns
+    -------
+    Shape
+    """
     grey = _scale(_drop_dirt(mask))
     side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
     contours = trace_contours(grey)
@@ -90,7 +102,10 @@ def compute_contour_length(contour: Points) -> float:
 
 
 def compute_contour_area(contour: Points) -> float:
-    """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
+    """Measure the signed area inside a closed contour.
+
+    The area is positive where the contour runs counter-clockwise on the picture.
+    """
     return cv2.contourArea(contour.astype(np.float32), oriented=True)
 
 
@@ -100,12 +115,15 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
 
 
 def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
-    """Measure absolute values of complex numbers; NumPy's guard against overflow takes several times as long."""
+    """Measure absolute values of complex numbers.
+
+    NumPy's guard against overflow takes several times as long.
+    """
     return np.sqrt(steps.real * steps.real + steps.imag * steps.imag)
 
 
 def resample(contour: Points, n_points: int) -> Points:
-    """Return `n_points` points at equal arc length along a closed contour, from its first point on."""
+    """Return `n_points` points at equal arc length, from a contour's first point on."""
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
     lengths = np.append(0.0, measure_lengths(closed[1:] - closed[:-1]).cumsum())
@@ -152,7 +170,10 @@ def _scale(crop: Plane) -> Plane:
 
 
 def trace_contours(grey: Plane) -> list[Points]:
-    """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
+    """Trace the outer contours of the half-covered level, with one point a pixel.
+
+    The largest contour comes first.
+    """
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
     # Of a hair thinner than the smoothing, only its own pixels remain.
     if smooth.max() < 128:
@@ -168,7 +189,10 @@ def trace_contours(grey: Plane) -> list[Points]:
 
 
 def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
-    """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
+    """Move boundary pixels along the gradient onto the half-covered level.
+
+    They move by one Newton step; the result is counter-clockwise.
+    """
     width = grey.shape[1]
     indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
     # The empty border around the region keeps all neighbours inside the array.
@@ -185,7 +209,8 @@ def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():
-        # The corners of their box stand for few pixels, and for what meets in a point.
+        # The corners of their box stand for few pixels, and for pixels that meet in a
+        # point.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
         corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
         contour = low + corners * (high - low)

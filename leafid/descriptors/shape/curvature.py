@@ -1,4 +1,7 @@
-"""Multi-scale curvature of a leaf's outline by integral invariants: histograms of curvature over scale (HoCS)."""
+"""Multi-scale curvature of a leaf's outline: histograms of curvature over scale.
+
+Curvature is measured by integral invariants.
+"""
 
 import cv2
 import numpy as np
@@ -26,20 +29,30 @@ CURVATURE_NAMES = tuple(
 
 
 def measure_curvature(shape: Shape) -> Singles:
-    """Measure histograms of curvature over scale: disc areas and circle arcs inside the leaf, along the outline.
+    """Measure histograms of curvature over scale along the outline.
 
-    Scale by scale, first of areas, then of arcs: the square root of the share of
-    contour points in each bin, float32 (2 × len(SCALES) × BINS,). A point between the
-    middles of two bins counts for both in proportion, so that small changes have small
-    effects. All large components count: a compound leaf's leaflets share the
-    histograms.
+    Curvature is the share of a disc, and of a circle, that lies inside the leaf. A
+    point between the middles of two bins counts for both in proportion, so that small
+    changes have small effects. All large components count: a compound leaf's leaflets
+    share the histograms.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade.
+
+    Returns
+    -------
+    float32 (2 × len(SCALES) × BINS,)
+        Scale by scale, first of areas, then of arcs: the square root of the share of
+        contour points in each bin, 0…1.
 
     References
     ----------
-    N. Kumar et al., "Leafsnap: a computer vision system for automatic plant species
-    identification", ECCV 2012, doi:10.1007/978-3-642-33709-3_36, section 4.
-    S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28,
-    2006, doi:10.1109/TPAMI.2006.208.
+    .. [1] N. Kumar et al., "Leafsnap: a computer vision system for automatic plant
+       species identification", ECCV 2012, doi:10.1007/978-3-642-33709-3_36, section 4
+    .. [2] S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI
+       28, 2006, doi:10.1109/TPAMI.2006.208
     """
     areas, arcs = measure_disc_shares(shape, shape.all_points[::_STEP])
     shares = np.concatenate([areas, arcs], axis=1)
@@ -47,16 +60,24 @@ def measure_curvature(shape: Shape) -> Singles:
 
 
 def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
-    """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
-
-    Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each
-    circle's length, inside the leaf.
+    """Measure the share of the leaf in discs and on circles around points of a shape.
 
     The leaf's coverage, smoothed over three pixels, is sampled at equal angles, at the
     nearest pixel, on the circles and on a ring halfway between each two. The area
     inside grows with the radius ρ by 2πρ times the share of the circle; Simpson's rule
     over ρ integrates the discs. So all discs of a point share their samples, and the
     work doesn't grow with the radius.
+
+    Parameters
+    ----------
+    shape : Shape
+    centres : float (n_points, 2)
+        Rows and columns, in pixels of the shape.
+
+    Returns
+    -------
+    areas, arcs : float (n_points, len(SCALES))
+        The part of each disc's area, and of each circle's length, inside the leaf, 0…1.
     """
     circles = np.asarray(SCALES) * shape.side
     steps = np.diff(circles, prepend=0.0)
@@ -86,7 +107,10 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[Floats, Floats]:
 
 
 def compute_soft_histograms(values: Floats, bins: int) -> Floats:
-    """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between bins; (k, bins), sums of 1."""
+    """Compute the histogram of each column, (n, k), over 0…1: (k, bins), sums of 1.
+
+    A value between two bins is shared linearly.
+    """
     position = np.clip(values * bins - 0.5, 0, bins - 1)
     # A histogram of all points and bins at once needs too much memory.
     shares = [

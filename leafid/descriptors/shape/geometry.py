@@ -1,4 +1,4 @@
-"""Plain geometry of a leaf: proportions, convexity, width profile along the main axis."""
+"""Plain geometry of a leaf: proportions, convexity, width profile along its axis."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from leafid.descriptors.shape.contour import (
 WIDTHS = 16
 #: Rings of the radial profile, of equal width from the centroid to `RING_LIMIT`.
 RINGS = 12
-#: Outer radius of the radial profile, in √area; the last ring counts what lies beyond.
+#: Outer radius of the radial profile, in √area; the last ring counts all beyond.
 RING_LIMIT = 1.8
 # Rows and columns of the upright picture: four rows a width, so that it averages lines.
 _ROWS = 4 * WIDTHS
@@ -39,18 +39,22 @@ GEOMETRY_NAMES = (
 def measure_geometry(shape: Shape) -> Singles:
     """Measure proportions, convexity and profiles of a leaf's region.
 
-    Ratios lie in 0…1; a name that begins with ``log_`` is a natural logarithm (a ratio
-    of lengths is nearer to normal on that scale). The ratios are common ones of shape
-    analysis; the profiles are leafid's own.
+    The main axis is the axis of the second moments, and points to the end with the
+    longer tail (the sign of the third moment). Of each pair of opposite widths the
+    profile holds the sum and the difference in that direction. The ratios are common in
+    shape analysis; the profiles are leafid's own.
 
-    The main axis is that of the second moments, and points to the end with the longer
-    tail (the sign of the third moment); of each pair of opposite widths the profile
-    holds the sum and the difference in that direction.
+    Parameters
+    ----------
+    shape : Shape
+        The blade.
 
     Returns
     -------
     float32 (51,)
-        As named in `GEOMETRY_NAMES`.
+        As named in `GEOMETRY_NAMES`. Ratios lie in 0…1; a name that begins with
+        ``log_`` is a natural logarithm, as a ratio of lengths is nearer to normal on
+        that scale.
     """
     points = np.concatenate([shape.contour[shape.hull], *shape.contours[1:]])
     hull = points[cv2.convexHull(points.astype(np.float32), returnPoints=False).ravel()]
@@ -106,7 +110,7 @@ def _measure_inner_radius(shape: Shape) -> float:
 
 
 def find_centroid(polygon: Points) -> Floats:
-    """Find the centroid of a polygon's inside, or of its points where it has no inside."""
+    """Find the centroid of a polygon's inside, or of its points if it has none."""
     moments = cv2.moments(polygon[:, ::-1].astype(np.float32))
     if abs(moments["m00"]) < 1e-9:
         return polygon.mean(axis=0)
@@ -114,7 +118,10 @@ def find_centroid(polygon: Points) -> Floats:
 
 
 def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, float]:
-    """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
+    """Find the directions along and across the main axis, with standard deviations.
+
+    Directions are (row, column).
+    """
     mu = moments
     spread = np.array([[mu["mu02"], mu["mu11"]], [mu["mu11"], mu["mu20"]]]) / mu["m00"]
     # A pixel itself has an extent (variance 1/12), which gives a one-pixel line a
@@ -131,7 +138,7 @@ def _find_axes(moments: Mapping[str, float]) -> tuple[Floats, Floats, float, flo
 def _measure_widths(
     along: Floats, across: Floats, hull: Points, shape: Shape
 ) -> Floats:
-    """Measure length, width, skewness, mirror errors and widths in the frame of the main axis."""
+    """Measure length, width, skewness, mirror errors and widths along the main axis."""
     framed = hull @ np.stack([along, across], axis=1)
     lows = framed.min(axis=0)
     sizes = np.maximum(framed.max(axis=0) - lows, 1.0)

@@ -1,4 +1,4 @@
-"""The leaf's margin: teeth (number, depth, direction, regularity) and lobes (number, depth, sinuses)."""
+"""The leaf's margin: teeth and lobes, with their number, depth and regularity."""
 
 import itertools
 from collections.abc import Sequence
@@ -53,17 +53,26 @@ LOBES_NAMES = (
 
 
 def measure_teeth(shape: Shape) -> Singles:
-    """Measure teeth: the largest component's outline minus itself smoothed at several scales.
+    """Measure teeth: how the outline differs from itself smoothed, at several scales.
 
-    For each smoothing, of the signed distance outward from the smoothed outline: its
-    root mean square (log, in √area), skewness (positive: teeth stand out, negative:
-    notches cut in) and kurtosis; number of teeth (log), their mean height (log), the
-    spread of heights and of spacings (relative to their means; small means regular),
-    how much they lean to one side (0: symmetric), and the 10 %, 50 % and 90 % quantiles
-    of its local root mean square over the outline, relative to the whole. Then log
-    power in bands of waves around the outline, and the spectrum's log centroid,
-    flatness and highest share: float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,).
     The measures are leafid's own.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (11 × len(SMOOTHINGS) + len(BANDS) − 1 + 3,)
+        For each smoothing, of the signed distance outward from the smoothed outline:
+        its root mean square (log, in √area), skewness (positive: teeth stand out,
+        negative: notches cut in) and kurtosis; number of teeth (log), their mean height
+        (log), the spread of heights and of spacings (relative to their means; small
+        means regular), how much they lean to one side (0: symmetric), and the 10 %, 50
+        % and 90 % quantiles of its local root mean square over the outline, relative to
+        the whole. Then the log power in bands of waves around the outline, and the
+        spectrum's log centroid, flatness and highest share.
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
@@ -72,11 +81,19 @@ def measure_teeth(shape: Shape) -> Singles:
 
 
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
-    """Compute the signed distance of each contour point from the smoothed contour, positive outward, in its unit.
+    """Compute the signed distance of each contour point from the smoothed contour.
 
-    The contour, (n, 2), is counter-clockwise and at equal arc length; `sigmas` are the
-    standard deviations of the smoothings, as shares of its length. Returns float32
-    (len(sigmas), n).
+    Parameters
+    ----------
+    contour : float (n, 2)
+        Counter-clockwise, at equal arc length.
+    sigmas : sequence of float
+        Standard deviations of the smoothings, as shares of the contour's length.
+
+    Returns
+    -------
+    float32 (len(sigmas), n)
+        Positive outward, in the unit of the contour.
     """
     # Complex numbers row + i·col smooth, turn and project both coordinates at once;
     # single precision keeps a thousandth of a pixel.
@@ -93,25 +110,37 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
 
 
 def measure_lobes(shape: Shape) -> Singles:
-    """Measure lobes: the sinuses between the largest component's outline and its convex hull.
+    """Measure lobes: the sinuses between the largest outline and its convex hull.
 
-    Depths and mouth widths of the deepest sinuses, deepest first (square roots, in
-    √area); numbers of sinuses deeper than 2 %, 5 %, 10 % and 20 % of √area (log(1 +
-    n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The measures are
-    leafid's own.
+    The measures are leafid's own.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade.
+
+    Returns
+    -------
+    float32 (2 × LOBES + 5,)
+        Depths, then mouth widths, of the deepest sinuses, the deepest first (square
+        roots, in √area; 0 where there are fewer); numbers of sinuses deeper than 2 %,
+        5 %, 10 % and 20 % of √area (log(1 + n)); the share of the outline on the hull.
     """
     depths, mouths, _, on_hull = measure_sinuses(shape.contour, shape.hull)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
-    listed = np.zeros((2, LOBES))
-    listed[:, : len(order)] = np.sqrt([depths[order], mouths[order]])
+    deepest = np.zeros((2, LOBES))
+    deepest[:, : len(order)] = np.sqrt([depths[order], mouths[order]])
     numbers = [np.log1p(np.count_nonzero(depths > depth)) for depth in _SINUS_DEPTHS]
-    return np.concatenate([listed.ravel(), numbers, [on_hull]]).astype(np.float32)
+    return np.concatenate([deepest.ravel(), numbers, [on_hull]]).astype(np.float32)
 
 
 def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
-    """Summarise the signal of every smoothing; all of `_KINDS` of the first one come first."""
+    """Summarise the signal of every smoothing.
+
+    The values come smoothing by smoothing, in the order of `_KINDS`.
+    """
     gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
     gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
@@ -144,7 +173,11 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
 
 
 def _summarise_peaks(is_peak: Mask, signal: Singles) -> tuple[float, ...]:
-    """Compute number (log), mean height (log), relative spread of heights and of spacings of a signal's peaks."""
+    """Summarise the peaks of a signal.
+
+    Logarithm of their number and of their mean height, relative spread of heights and
+    of spacings.
+    """
     peaks = np.flatnonzero(is_peak)
     if not len(peaks):
         return 0.0, np.log(_FLOOR), 0.0, 0.0
@@ -174,7 +207,9 @@ def smooth_closed(signals: Singles, sigmas: tuple[float, ...]) -> Singles:
 def _make_gains(
     count: int, sigmas: tuple[float, ...], *, is_complex: bool = False
 ) -> Singles:
-    """Compute the frequency responses of Gaussian smoothings of a closed signal of `count` points, real or complex.
+    """Compute the frequency responses of Gaussian smoothings of a closed signal.
+
+    The signal has `count` points, real or complex.
 
     Standard deviations are shares of the contour's length; shape (len(sigmas), n) as
     `rfft` or `fft` orders waves.

@@ -1,4 +1,7 @@
-"""Multi-scale triangles and arches along a leaf's outline: signed areas, side lengths, angles, arch heights."""
+"""Multi-scale triangles and arches along a leaf's outline.
+
+They have signed areas, side lengths, angles and arch heights.
+"""
 
 import numpy as np
 
@@ -32,10 +35,10 @@ TRIANGLES_NAMES = tuple(
 
 
 def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
-    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t; float64 (spans, n) by name.
+    """Measure the triangle p(s−t), p(s), p(s+t) of each contour point s at each span t.
 
-    The contour, (n, 2), is counter-clockwise, at equal arc length, of at least 128
-    points.
+    The result has arrays of float64 (spans, n) by name. The contour, (n, 2), is
+    counter-clockwise, at equal arc length, of at least 128 points.
 
     ``area``: signed area over the square of the arc t (½ at most; positive where the
     contour is convex); ``height``: distance of p(s) from the chord over t, with the
@@ -84,10 +87,19 @@ def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
 
 
 def measure_arches(shape: Shape) -> Singles:
-    """Measure Fourier magnitudes of the arch heights and chords along the largest component's outline, per span.
+    """Measure Fourier magnitudes of arch heights and chords, per span.
 
-    Square roots of the magnitudes, which don't depend on the start point: float32 (2 ×
-    len(SPANS) × HARMONICS,). The first of each span is the mean's.
+    The magnitudes don't depend on the point at which the outline begins.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (2 × len(SPANS) × HARMONICS,)
+        Square roots of the magnitudes; the first of each span is the mean's.
     """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     spectra = [
@@ -98,7 +110,18 @@ def measure_arches(shape: Shape) -> Singles:
 
 
 def measure_triangles(shape: Shape) -> Singles:
-    """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
+    """Measure quantiles of areas, chords, side ratios and angles, per span.
+
+    Parameters
+    ----------
+    shape : Shape
+        The blade, of which the largest component's outline is measured.
+
+    Returns
+    -------
+    float32 (4 × len(SPANS) × len(QUANTILES),)
+        As named in `TRIANGLES_NAMES`.
+    """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     kinds = ("area", "chord", "ratio", "angle")
     ascending = np.sort(np.concatenate([signals[kind] for kind in kinds]), axis=1)

@@ -1,1 +1,1 @@
-"""What the inside and the edge of a blade measure: texture."""
+"""Families of texture, of the inside and the edge of a blade."""

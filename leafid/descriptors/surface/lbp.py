@@ -1,4 +1,4 @@
-"""Local binary patterns: the codes, and histogram Fourier features of them that don't change when the leaf turns."""
+"""Local binary patterns: codes, and their rotation-invariant histogram features."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
 class Scale(NamedTuple):
-    """A ring of eight neighbours on a level of the pyramid, whose picture is downsampled by 2 `level` times.
+    """A ring of eight neighbours on a level of the pyramid, downsampled `level` times.
 
     `straight` and `diagonal` are the steps to the neighbours in rows or columns, and in
     both, in pixels of the level; at most 4. Whole steps of nearly equal length (3 and
@@ -42,7 +42,7 @@ class Scale(NamedTuple):
 
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
-    """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
+    """Make scales whose radii grow by about √2, two on each level from 1.2 and 2.4."""
     scales = [Scale(0, 1, 1), Scale(0, 2, 2)]
     for level in range(levels):
         scales += [Scale(level, 3, 2), Scale(level, 4, 3)]
@@ -69,7 +69,9 @@ _ONE_HOT = np.eye(NON_UNIFORM + 1, dtype=np.float32)[label_uniform_codes()]
 
 
 def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
-    """Compute rotation-invariant features of histograms of 8-bit codes (LBP-HF), (..., 38) from counts (..., 256).
+    """Compute rotation-invariant features (LBP-HF), (..., 38), from counts, (..., 256).
+
+    The counts are histograms of 8-bit codes.
 
     A turn of the picture by 45° shifts the codes of n ones by one bin along their row
     of the histogram; the magnitudes of the row's discrete Fourier transform stay. For n
@@ -93,7 +95,9 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
 
 
 def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
-    """Downsample a picture repeatedly, in 1/64 grey levels; level k has shape (H / 2**k, W / 2**k).
+    """Downsample a picture repeatedly, in 1/64 grey levels.
+
+    Level k has shape (H / 2**k, W / 2**k).
 
     Each step smooths by the binomial (1, 3, 3, 1), against aliasing. All arithmetic is
     exact or rounded once from an exact value: a picture turned by 90° has a turned
@@ -109,12 +113,14 @@ def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
 
 
 def pad_level(level: NDArray[Value]) -> NDArray[Value]:
-    """Repeat the edge of a level, (H, W), beyond it: rings around all its pixels lie in the padded level."""
+    """Repeat the edge of a level, (H, W), so that all rings lie in the padded level."""
     return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, _BORDER)
 
 
 def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
-    """Keep the pixels of a level's region that lie farther inside than the radius of a ring, by its straight step.
+    """Keep the pixels of a region that lie farther inside than the radius of a ring.
+
+    Distances are in units of the ring's straight step.
 
     Regions are 1 inside and 0 outside; the region itself has the step 0.
     """
@@ -127,7 +133,9 @@ def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
 
 
 def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> Indices:
-    """Count the codes around some centres, which are flat indices of a padded level: int (2, 256).
+    """Count the codes around some centres: int (2, 256).
+
+    Centres are flat indices of a padded level.
 
     First the codes of the sign (a neighbour is at least as bright as the centre), then
     of the magnitude (its difference to the centre is at least the mean difference over

@@ -85,8 +85,18 @@ def measure_interior(image: Image, blade: Mask) -> Singles:
 def measure_outline(image: Image, blade: Mask) -> Singles:
     """Measure teeth and lobes in the mask alone, where a ring crosses the edge.
 
-    The image has no effect. Returns float32 (912,), as named in `OUTLINE_NAMES`; all
-    else is as for `measure_interior`.
+    The method is as for `measure_interior`.
+
+    Parameters
+    ----------
+    image : uint8 (H, W, 3)
+        It has no effect.
+    blade : bool (H, W)
+
+    Returns
+    -------
+    float32 (912,)
+        As named in `OUTLINE_NAMES`.
     """
     coverage = _frame_coverage(blade, _EDGE_SIDE, _EDGE_SCALES)
     centres = [
