@@ -9,7 +9,7 @@ from typing import Any
 from leafid.errors import escape_unprintable
 
 
-class Shown:
+class NotebookMixin:
     """An object that a notebook shows by the macro that is called as its class."""
 
     __slots__ = ()

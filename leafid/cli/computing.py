@@ -14,7 +14,7 @@ from leafid.cli.arguments import (
     UnlabelledOptions,
     option,
 )
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
@@ -33,9 +33,7 @@ class PerPictureOptions(UnlabelledOptions, ComputingOptions):
 
 
 @contextmanager
-def open_loader(
-    options: CacheOptions, environment: Environment
-) -> Iterator[FeatureLoader]:
+def open_loader(options: CacheOptions, console: Console) -> Iterator[FeatureLoader]:
     """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
@@ -48,22 +46,22 @@ def open_loader(
                 closing(FeatureCache(folder, round(options.cache_limit * 2**30)))
             )
         except LeafidError as error:
-            environment.warn(f"{error}; nothing is cached")
-        yield FeatureLoader(cache, options.jobs, environment.progress)
+            console.warn(f"{error}; nothing is cached")
+        yield FeatureLoader(cache, options.jobs, console.progress)
 
 
 def map_pictures(
     function: Callable[[Picture], T],
     pictures: Sequence[Picture],
     options: PerPictureOptions,
-    environment: Environment,
+    console: Console,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:
     """Call a function of each picture, whose type is recognised if it is unknown, in workers.
 
     Yield the pictures with the results, without those that could not be read, which are reported.
     """
-    loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
+    loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
     typed = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):
@@ -84,7 +82,7 @@ def map_pictures(
             if result is not None:
                 yield picture, result
     if loader.unreadable:
-        environment.note(
+        console.note(
             f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out"
         )
 
@@ -115,7 +113,7 @@ def read_training_pictures(
 def assign_types_and_warn(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
-    environment: Environment,
+    console: Console,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Recognise unknown acquisition types; warn that unknown plants make held-out scores too high.
@@ -126,7 +124,7 @@ def assign_types_and_warn(
         check_labels(pictures)
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
-        environment.warn(
+        console.warn(
             f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show one plant, "
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from leafid.learning.rejection import apply_calibration
-from leafid.notebook import Shown
+from leafid.notebook import NotebookMixin
 from leafid.pictures.names import find_accepted_name
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
@@ -53,7 +53,7 @@ Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(Shown):
+class Answer(NotebookMixin):
     """What a model says about a picture."""
 
     #: The picture, with the acquisition type that it was identified as.

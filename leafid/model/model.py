@@ -26,7 +26,7 @@ from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.notebook import Shown
+from leafid.notebook import NotebookMixin
 from leafid.parallel.mapping import using_one_thread
 from leafid.permissions import ALLOWED, ESTIMATORS
 from leafid.pictures.conversion import list_pictures
@@ -41,7 +41,7 @@ BATCH_SIZE = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Shown):
+class Model(NotebookMixin):
     """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
 
     types: Annotated[Mapping[AcquisitionType, TypeModel], Meta(min_length=1)]

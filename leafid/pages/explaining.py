@@ -23,7 +23,7 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, Thumbnail
-from leafid.notebook import Shown, plot_outlines
+from leafid.notebook import NotebookMixin, plot_outlines
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
 from leafid.pages.trait_words import describe, list_drawings
@@ -65,7 +65,7 @@ READ_SIDE = 4 * LONGEST_SIDE
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown):
+class Explanation(NotebookMixin):
     """An answer to look at."""
 
     answer: Answer

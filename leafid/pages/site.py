@@ -279,7 +279,7 @@ def run_server(
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         make_app(workers, model_file, host, language=language),
-        http=_Protocol,
+        http=_ImpatientProtocol,
         lifespan="off",
         limit_concurrency=800,  # fewer than the files that a process may open
         log_config=None,
@@ -289,7 +289,7 @@ def run_server(
     uvicorn.Server(config).run([listener])
 
 
-class _Protocol(H11Protocol):
+class _ImpatientProtocol(H11Protocol):
     """Closes connections without a complete header, at first and after each answer, so that others can come."""
 
     def connection_made(self, transport: Any) -> None:

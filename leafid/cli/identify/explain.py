@@ -22,7 +22,7 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.files import write_text
@@ -48,7 +48,7 @@ class Options(UnlabelledOptions):
     language: str = LANGUAGE
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output(options.output, options.pictures, file=FILE_NAME)
@@ -56,7 +56,7 @@ def run(options: Options, environment: Environment) -> int:
         options.language
     )
     collection = options.read(options.pictures)
-    loader = FeatureLoader(progress=environment.progress)
+    loader = FeatureLoader(progress=console.progress)
     explanations: list[Explanation] = []
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
@@ -66,16 +66,16 @@ def run(options: Options, environment: Environment) -> int:
             explanations.append(explanation)
             continue
         if number:
-            environment.print()
-        environment.print(
+            console.print()
+        console.print(
             escape_unprintable(
                 f"{answer.picture.file}  ({translate(str(answer.type))})"
             )
         )
         for line in _format_explanation(explanation):
-            environment.print(f"  {line}".rstrip())
+            console.print(f"  {line}".rstrip())
     if options.format == "json":
-        environment.print(
+        console.print(
             json.dumps(
                 [e.to_dict() for e in explanations], ensure_ascii=False, indent=1
             )
@@ -85,7 +85,7 @@ def run(options: Options, environment: Environment) -> int:
             f"{options.output}/{FILE_NAME}",
             render_page("explanations.html", explanations=explanations),
         )
-        environment.print(f"{options.output}/{FILE_NAME}")
+        console.print(f"{options.output}/{FILE_NAME}")
     return 1 if loader.unreadable or collection.is_incomplete else 0
 
 

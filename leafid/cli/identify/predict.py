@@ -40,7 +40,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
-from leafid.cli.outputs import Environment, check_output, open_text
+from leafid.cli.outputs import Console, check_output, open_text
 from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
@@ -97,7 +97,7 @@ class Options(PerPictureOptions, CacheOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
@@ -111,14 +111,14 @@ def run(options: Options, environment: Environment) -> int:
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
     if options.each_leaf:
-        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
+        split = map_pictures(_split_leaves, pictures, options, console, "leaves")
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if form == "run":
         check_picture_names(pictures)
     if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(
         pictures
     ):
-        environment.warn(
+        console.warn(
             f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone"
         )
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
@@ -128,8 +128,8 @@ def run(options: Options, environment: Environment) -> int:
     before, between, after = FORMATS[form]
     n_answered = 0
     with (
-        open_loader(options, environment) as loader,
-        open_text(options.output, environment) as stream,
+        open_loader(options, console) as loader,
+        open_text(options.output, console) as stream,
     ):
         for answer in model.predict(
             pictures, loader, reject_at, back_off=options.back_off, group_by=group_by
@@ -147,12 +147,12 @@ def run(options: Options, environment: Environment) -> int:
                 before = between
         stream.write(after)
     if options.output:
-        environment.note(
+        console.note(
             f"{options.output}: answers to {count_noun(n_answered, 'picture')}"
         )
     n_failed = len(pictures) - n_answered
     if n_failed:
-        environment.note(
+        console.note(
             f"leafid: {n_failed} of {len(pictures)} pictures could not be read"
         )
     return 1 if n_failed or collection.is_incomplete else 0

@@ -15,7 +15,7 @@ examples:
 """
 
 from leafid.cli.arguments import option, positional
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
@@ -41,16 +41,16 @@ class Options(KnownOptions):
     runs: list[str] = positional("RUN", "run files", nargs="+")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     known = options.read()
     status = 0
     for path in options.runs:
         try:
             annotations = read_annotations(path, known)
-            environment.print(
+            console.print(
                 f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines"
             )
         except LeafidError as error:
-            environment.print(str(error))
+            console.print(str(error))
             status = 1
     return status

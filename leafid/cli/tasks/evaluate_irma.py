@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Rows, Table
 from leafid.tasks.irma import (
@@ -49,7 +49,7 @@ class Options(TableOptions):
     by_picture: bool = switch("show the errors of every picture")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(
@@ -65,14 +65,14 @@ def run(options: Options, environment: Environment) -> None:
     for path in options.runs:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
-            environment.warn(
+            console.warn(
                 f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong"
             )
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]
     if options.by_picture:
         tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
-    print_tables(tables, options, environment, digits=6)
+    print_tables(tables, options, console, digits=6)
 
 
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
