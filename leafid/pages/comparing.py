@@ -62,12 +62,12 @@ def _compare_trait(
     ranges: Sequence[TraitRange],
 ) -> tuple[bool, float, dict[str, Any]]:
     """Compare a leaf with two species by a trait: whether that is clear, how far they are apart, and the difference."""
-    value *= title.scale
+    value = title.to_unit(value)
     scaled = [
         TraitRange(
-            low=title.scale * range_.low,
-            median=title.scale * range_.median,
-            high=title.scale * range_.high,
+            low=title.to_unit(range_.low),
+            median=title.to_unit(range_.median),
+            high=title.to_unit(range_.high),
             n_pictures=range_.n_pictures,
         )
         for range_ in ranges

@@ -1,5 +1,6 @@
-"""What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
+"""What a model knows of its species: tables, JSON, and plates of the field guide."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -21,7 +22,7 @@ from leafid.pictures.names import (
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
-from leafid.translation import format_number, join_clauses, translate
+from leafid.translation import format_number, join_clauses, look_up, translate
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
@@ -29,6 +30,23 @@ _MEASURED_SHARE = 0.4
 SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
 HELD_OUT = "held-out pictures"
 TAKEN_FOR = "taken for"
+#: Headings and cells of a model card that are translated; its text stays as it is.
+CARD_LABELS = (
+    "Model card",
+    "species",
+    "pictures",
+    "made by",
+    "training data",
+    "size",
+    "Training data and attribution",
+    "Scores",
+    "What it can't do",
+    "type",
+    *AcquisitionType,
+    *SCORE_TITLES.values(),
+    "left out",
+)
+_LABEL = re.compile(rf"(?m)(^#+ |\| )({'|'.join(CARD_LABELS)})(?= \||:|$)")
 # What JSON calls the fields of records of a species.
 _KEYS = {
     "n_pictures": "pictures",
@@ -44,7 +62,6 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
     others = families.pop("", [])
-    card = file.with_suffix(".md")
     added: set[str] = set()
     for type_model in model.types.values():
         added.update(type_model.identifier.added)
@@ -57,9 +74,15 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
         "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
         "types": _tabulate_types(model),
         "species": _tabulate_species(plates, model.types),
-        "card": read_text(card) if card.is_file() else None,
+        "card": _read_card(file.with_suffix(".md")),
         "note": note if added else "",
     }
+
+
+def _read_card(file: Path) -> str | None:
+    if not file.is_file():
+        return None
+    return _LABEL.sub(lambda match: match[1] + look_up(match[2]), read_text(file))
 
 
 def _make_plate(name: str, species: Species) -> dict[str, Any]:

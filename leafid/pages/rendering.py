@@ -45,6 +45,8 @@ def _get_environment() -> Any:
         "language": get_language,
         "languages": LANGUAGES,
         "translate": translate,
+        "look_up": look_up,
+        "format_range": format_range,
         "join_clauses": join_clauses,
         "script_words": _translate_scripts,
     }
@@ -85,6 +87,16 @@ def format_score(score: float) -> str:
     if np.isnan(score) or score in (0, 1):
         return "–" if np.isnan(score) else f"{score:.3f}"
     return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(f"{score:.3f}", f"{score:.3f}")
+
+
+def format_range(low: float, high: float, unit: str) -> str:
+    """Format a range of a trait's values, which may be one value."""
+    first, last = format_trait(low, unit), format_trait(high, unit)
+    if first == last:
+        return first
+    return translate(
+        "{low} to {high}", low=first.removesuffix(unit).rstrip(), high=last
+    )
 
 
 def format_trait(value: float, unit: str) -> str:

@@ -57,6 +57,18 @@ class TraitTitle(NamedTuple):
     #: Turns a measured value into one in the unit.
     scale: float
 
+    def to_unit(self, value: float) -> float:
+        """Turn a measured value into one in the unit, rounded as people read it.
+
+        What they compare is what they see.
+        """
+        value *= self.scale
+        if self.unit == "°" or abs(value) >= 10:
+            return float(round(value))
+        if self.unit:
+            return round(value, 1)
+        return float(f"{value:.2g}")
+
 
 @cache
 def read_rows(name: str) -> list[dict[str, str]]:

@@ -30,10 +30,15 @@ from leafid.model.answer import format_probability
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import READ_SIDE, Explanation, explain
-from leafid.pages.rendering import format_share, format_trait, render_page
+from leafid.pages.rendering import (
+    format_range,
+    format_share,
+    format_trait,
+    render_page,
+)
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
-from leafid.translation import join_clauses, translate
+from leafid.translation import join_clauses, look_up, translate
 
 FILE_NAME = "explanation.html"
 
@@ -113,7 +118,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
             )
             rows.append(
                 [
-                    opinion["name"],
+                    look_up(opinion["name"]),
                     opinion["description"],
                     format_share(opinion["share"]),
                     answers,
@@ -131,12 +136,8 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
         for trait in explanation.differences:
             unit = trait["unit"]
             ranges = [
-                translate(
-                    "{low} to {high}",
-                    low=format_trait(r.low, ""),
-                    high=format_trait(r.high, unit),
-                )
-                for r in trait["ranges"]
+                format_range(range_.low, range_.high, unit)
+                for range_ in trait["ranges"]
             ]
             rows.append(
                 [
