@@ -66,18 +66,22 @@ def train(
     Parameters
     ----------
     collection : Collection, path, or sequence of Picture
-        Only labelled pictures are used, and of a collection with parts only those of the training part.
+        Only labelled pictures are used, and of a collection with parts only those of
+        the training part.
     recipe : str
-        ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a folder of such files.
+        ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a
+        folder of such files.
     assume_type : {"scan", "scan-like", "photo"}, optional
-        Take every picture for one of this type. Without it, the bundled model recognises types that are unknown.
+        Take every picture for one of this type. Without it, the bundled model
+        recognises types that are unknown.
     only_type : {"scan", "scan-like", "photo"}, optional
         Train for this type only.
     jobs : int
-        Number of worker processes, as for `leafid.Model.identify`. The model doesn't depend on it.
+        Number of worker processes, as for `leafid.Model.identify`. The model doesn't
+        depend on it.
     cache : path or bool
-        The folder that keeps computed features: True for that of the commands (``$LEAFID_CACHE``, or
-        ``~/.cache/leafid``), False for none.
+        The folder that keeps computed features: True for that of the commands
+        (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
     seed : int
         Seed of every random choice.
     thumbnails : bool

@@ -34,11 +34,13 @@ class Console:
 
     stdout: TextIO = field(default_factory=lambda: _open_stream("stdout"))
     stderr: TextIO = field(default_factory=lambda: _open_stream("stderr"))
-    #: Seconds until the first line of progress, and between two lines, where stderr is no terminal.
+    #: Seconds until the first line of progress, and between two lines, where stderr is
+    #: no terminal.
     log_interval: float = 60.0
 
     def __post_init__(self) -> None:
-        # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
+        # A file name may hold characters that the stream can't encode, or bytes that
+        # are no text at all.
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -49,7 +51,10 @@ class Console:
         self.stdout.write(text + "\n")
 
     def note(self, text: str) -> None:
-        """Write a message to stderr; if stderr is closed, drop it and all later ones."""
+        """Write a message to stderr.
+
+        If stderr is closed, drop it and all later ones.
+        """
         try:
             self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
@@ -61,7 +66,10 @@ class Console:
         _log.warning("%s", text, stacklevel=2)
 
     def flush_stdout(self) -> None:
-        """Flush stdout if possible; otherwise Python would retry at exit and print an error."""
+        """Flush stdout if possible.
+
+        Otherwise Python would retry at exit and print an error.
+        """
         try:
             self.stdout.flush()
         except OSError:
@@ -69,7 +77,8 @@ class Console:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
-        # There is nothing to show, and a bar takes longer to import than a picture to be identified.
+        # There is nothing to show, and a bar takes longer to import than a picture to
+        # be identified.
         if total == 1:
             yield from items
             return
@@ -122,7 +131,8 @@ def check_output(
 ) -> None:
     """Check before the work that an output can be written, isn't named like a picture, and overwrites no input.
 
-    With `file`, the output is a folder, which may be missing, and `file` is to be written in it.
+    With `file`, the output is a folder, which may be missing, and `file` is to be
+    written in it.
     """
     folder = Path(output).absolute().parent
     if not folder.exists():

@@ -19,8 +19,9 @@ from leafid.translation import format_number, join_clauses, translate
 
 # Probabilities in answers are multiples of one over this number.
 _STEPS = 10**9
-# The lowest probabilities of an answer that is called sure, probable, possible; that is not uncertain; of a second
-# species; and of a higher taxon that is called sure. Of other people's pictures, lower ones are often wrong.
+# The lowest probabilities of an answer that is called sure, probable, possible; that is
+# not uncertain; of a second species; and of a higher taxon that is called sure. Of
+# other people's pictures, lower ones are often wrong.
 _SURE = 0.98
 _PROBABLE = 0.6
 _POSSIBLE = 0.2
@@ -58,33 +59,40 @@ class Answer(NotebookMixin):
 
     #: The picture, with the acquisition type that it was identified as.
     picture: Picture
-    #: All species with their probabilities, rounded down to nine digits: the most probable first,
-    #: equally probable ones in alphabetical order.
+    #: All species with their probabilities, rounded down to nine digits: the most
+    #: probable first, equally probable ones in alphabetical order.
     ranking: list[tuple[str, float]]
-    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
+    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all
+    #: species are equally probable.
     confidence: float
-    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf is of a species that the model
-    #: knows; those of the ranking hold if it is. None where the model has not learned to tell.
+    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf
+    #: is of a species that the model knows; those of the ranking hold if it is. None
+    #: where the model has not learned to tell.
     p_leaf: float | None = None
     p_known: float | None = None
-    #: The rank of the taxon that the thresholds let the model name, or why it names none: probably a leaf of an unknown
-    #: species, no leaf, or a picture that can't be judged ("unclear"). A genus, family or order is named with back-off
-    #: only; "unknown" also where not even an order is probable enough.
+    #: The rank of the taxon that the thresholds let the model name, or why it names
+    #: none: probably a leaf of an unknown species, no leaf, or a picture that can't be
+    #: judged ("unclear"). A genus, family or order is named with back-off only;
+    #: "unknown" also where not even an order is probable enough.
     decision: Decision = "species"
-    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes `answer_probability`.
+    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes
+    #: `answer_probability`.
     calibration: tuple[float, float] = (1.0, 0.0)
-    #: Why the picture is hard to judge, and what to do: `leafid.model.reasons.explain_doubt`.
+    #: Why the picture is hard to judge, and what to do:
+    #: `leafid.model.reasons.explain_doubt`.
     reasons: tuple[str, ...] = ()
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
     #: Probability of the type; None where it was given.
     type_probability: float | None = None
-    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae *", "Fagales *" or "*".
+    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae
+    #: *", "Fagales *" or "*".
     backed_off: tuple[str, float] | None = None
     #: `common_names`, `taxa`: the common names of each species, and its higher taxa.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     taxa: Mapping[str, Taxon] = field(default_factory=dict, repr=False)
-    #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
+    #: The answers to the pictures of a plant that this one was made from; `picture` is
+    #: that with the surest leaf.
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
     whole: Answer | None = field(default=None, repr=False)
@@ -135,7 +143,8 @@ class Answer(NotebookMixin):
     def answer_probability(self) -> float | None:
         """The probability that the picture shows a leaf of what `name` says, calibrated on held-out pictures.
 
-        It is that of the first species where the model names none, and None for a picture that can't be read or judged.
+        It is that of the first species where the model names none, and None for a
+        picture that can't be read or judged.
         """
         if self.verdict in {"unreadable", "unclear"}:
             return None
@@ -210,7 +219,10 @@ class Answer(NotebookMixin):
 
     @property
     def details(self) -> str:
-        """The probabilities that that of the answer is made of; "" where the model has not learned to tell leaves."""
+        """The probabilities that that of the answer is made of.
+
+        "" where the model has not learned to tell leaves.
+        """
         if self.p_leaf is None or self.p_known is None:
             return ""
         return translate(
@@ -225,8 +237,9 @@ class Answer(NotebookMixin):
     def calibrate(self, probability: float) -> float:
         """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
 
-        It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out pictures taught. A species that is
-        not the first gets at most what the first one leaves.
+        It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out
+        pictures taught. A species that is not the first gets at most what the first one
+        leaves.
         """
         answer = self.whole or self
         share = apply_calibration(probability * answer.known_leaf, answer.calibration)
@@ -282,7 +295,10 @@ class Answer(NotebookMixin):
 
     @property
     def type(self) -> AcquisitionType | None:
-        """The acquisition type that the picture was identified as; None where it could not be read."""
+        """The acquisition type that the picture was identified as.
+
+        None where it could not be read.
+        """
         return self.picture.type
 
     @property
@@ -292,7 +308,10 @@ class Answer(NotebookMixin):
 
     @property
     def name(self) -> str | None:
-        """The species or higher taxon that the model names; None where it names none."""
+        """The species or higher taxon that the model names.
+
+        None where it names none.
+        """
         if self.verdict in {"unclear", "unknown", "no-leaf", "unreadable"}:
             return None
         return self._first[0].removesuffix(WILDCARD).rstrip()
@@ -308,7 +327,9 @@ class Answer(NotebookMixin):
     def to_dict(
         self, ranking: Sequence[tuple[str, float]] | None = None
     ) -> dict[str, Any]:
-        """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
+        """Make the record of the answer, which JSON can hold.
+
+        Docs/formats.md describes its keys.
 
         `ranking` is reported in place of the whole ranking, such as its beginning.
         """
@@ -337,7 +358,9 @@ class Answer(NotebookMixin):
 
 
 def format_probability(probability: float, digits: int = 0) -> str:
-    """Format a probability as a percentage for a sentence, or with digits for a table; it never rounds to certainty.
+    """Format a probability as a percentage for a sentence, or with digits for a table.
+
+    It never rounds to certainty.
 
     Examples
     --------

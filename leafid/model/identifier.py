@@ -39,21 +39,24 @@ class Identifier:
     scorers: Mapping[str, LinearScorer]
     #: float64 (n_experts,): fusion weights in the recipe's order of experts.
     weights: np.ndarray
-    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its pictures and plants.
+    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its
+    #: pictures and plants.
     seed: int = 0
     n_pictures: int = 0
     n_plants: int = 0
     #: By the expert's name: classifiers that are not linear.
     estimators: Mapping[str, EstimatorScorer] = field(default_factory=dict)
-    #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
-    #: learn that from.
+    #: Tells known species from unknown ones, and leaves from other pictures; None where
+    #: there were too few species to learn that from.
     rejection: Rejection | None = None
-    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name, the statistics of its training
-    #: rows, which identifiers that were trained together share, and the scores that it aims at for wrong species and
-    #: for the right one. Empty where a classifier isn't ridge regression.
+    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name,
+    #: the statistics of its training rows, which identifiers that were trained together
+    #: share, and the scores that it aims at for wrong species and for the right one.
+    #: Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    #: Species that were added later: the scores and thresholds of the model are from before.
+    #: Species that were added later: the scores and thresholds of the model are from
+    #: before.
     added: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -84,7 +87,8 @@ class Identifier:
     ) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
 
-        All species are equally likely where no leaf was found. `scores` are those of `score`, if at hand.
+        All species are equally likely where no leaf was found. `scores` are those of
+        `score`, if at hand.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(
@@ -151,7 +155,8 @@ class TypeModel:
     scores: Mapping[str, float]
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]
-    #: For sets of species, and for backing off; None where no species had two plants to learn from.
+    #: For sets of species, and for backing off; None where no species had two plants to
+    #: learn from.
     thresholds: Thresholds | None = field(default=None, repr=False)
 
     def answer(
@@ -161,7 +166,10 @@ class TypeModel:
         reject_at: float,
         common_names: Mapping[str, Sequence[str]],
     ) -> Answer:
-        """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
+        """Answer a picture by its features.
+
+        `reject_at` of the leaves of known species may be rejected.
+        """
         identifier, rejection = self.identifier, self.identifier.rejection
         scores = identifier.score([features])
         [probabilities] = identifier.predict_proba([features], scores)

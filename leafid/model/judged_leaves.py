@@ -21,8 +21,9 @@ def judge_leaves(
 ) -> Iterator[tuple[LeafMeasures, str]]:
     """Measure the leaves of an image, and say which are "leaf", "no leaf" or "unclear", as the model answers.
 
-    A single leaf is answered by the picture, which may have other leaves; each of several by itself. The confidences of
-    what isn't surely a leaf are multiplied by the probability that it is one.
+    A single leaf is answered by the picture, which may have other leaves; each of
+    several by itself. The confidences of what isn't surely a leaf are multiplied by the
+    probability that it is one.
     """
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:

@@ -42,7 +42,10 @@ BATCH_SIZE = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(NotebookMixin):
-    """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
+    """All that is needed to identify pictures.
+
+    `leafid.train` makes one, and `leafid.load_model` reads one.
+    """
 
     types: Annotated[Mapping[AcquisitionType, TypeModel], Meta(min_length=1)]
     #: By name, in alphabetical order.
@@ -82,13 +85,20 @@ class Model(NotebookMixin):
 
     @classmethod
     def read(cls, path: StrPath) -> "Model":
-        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
+        """Read a model file.
+
+        A `LeafidError` says if it is damaged, something else, or of another format
+        version.
+        """
         return read_object(path, cls)
 
     def save(self, path: StrPath) -> None:
-        """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
+        """Write the model to a file, which `leafid.load_model` reads.
 
-        The file holds coefficients in half precision, which changes probabilities in the fifth digit.
+        The same model gives the same bytes.
+
+        The file holds coefficients in half precision, which changes probabilities in
+        the fifth digit.
         """
         large = chain.from_iterable(
             model.identifier.list_large_arrays() for model in self.types.values()
@@ -118,33 +128,41 @@ class Model(NotebookMixin):
         Parameters
         ----------
         pictures : a picture, or an iterable of pictures
-            The path of a picture or of a folder, the bytes of a picture file, an open file, a Pillow image, an array
-            (H, W, 3), (H, W, 4) or (H, W) of uint8 or float from 0 to 1, a `Picture`, or a `Collection`.
+            The path of a picture or of a folder, the bytes of a picture file, an open
+            file, a Pillow image, an array (H, W, 3), (H, W, 4) or (H, W) of uint8 or
+            float from 0 to 1, a `Picture`, or a `Collection`.
         assume_type : {"scan", "scan-like", "photo"}, optional
-            Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
+            Take all pictures for this type. By default the type is the one that a
+            collection tells, or is recognised.
         jobs : int
-            Number of worker processes; -1 uses every core. A script needs ``if __name__ == "__main__":`` for several.
+            Number of worker processes; -1 uses every core. A script needs ``if __name__
+            == "__main__":`` for several.
         sessions : bool
-            Let pictures of one author, day and place support one another, where a collection tells these.
+            Let pictures of one author, day and place support one another, where a
+            collection tells these.
         reject_at : float
-            The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+            The share, from 0 to 1, of the leaves of known species that may be rejected
+            as unknown or as no leaf.
         back_off : bool
-            Name a genus, family or order where no species is probable enough. Its thresholds were learned without
-            `sessions`.
+            Name a genus, family or order where no species is probable enough. Its
+            thresholds were learned without `sessions`.
         color : {"bgr", "rgb"}
-            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or of Pillow and Matplotlib.
+            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or
+            of Pillow and Matplotlib.
 
         Yields
         ------
         Answer
-            One for each picture, in their order, or that of the sessions. A picture that can't be read has no ranking;
-            `Answer.problem` says why. One in memory is called ``pictures[3]`` by its position.
+            One for each picture, in their order, or that of the sessions. A picture
+            that can't be read has no ranking; `Answer.problem` says why. One in memory
+            is called ``pictures[3]`` by its position.
 
         Raises
         ------
         LeafidError
-            When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
-            model was not trained for it, or can't back off.
+            When something is no picture (`InputError`), a single path leads nowhere,
+            there is no such type, or the model was not trained for it, or can't back
+            off.
         """
         yield from self.predict(
             self._list_pictures(pictures, assume_type, color),
@@ -164,7 +182,9 @@ class Model(NotebookMixin):
         back_off: bool = False,
         color: str = "bgr",
     ) -> Answer:
-        """Give one answer from several pictures of a plant, of any types; the parameters are those of `identify`.
+        """Give one answer from several pictures of a plant, of any types.
+
+        The parameters are those of `identify`.
 
         The answers to the single pictures are in `Answer.parts`.
 
@@ -193,10 +213,12 @@ class Model(NotebookMixin):
     ) -> np.ndarray:
         """Compute the features that the model classifies, for classifiers of your own: float32 (n_pictures, n_values).
 
-        These are the vectors of all experts of the type, in their order: encoded patches have length 1, and measures
-        their own units, so that columns want scaling. Where no leaf was found, they describe the whole picture. The
-        parameters are those of `identify` and `leafid.train`. A `LeafidError` is raised when a picture can't be read,
-        and when they are of several types, as types have different features.
+        These are the vectors of all experts of the type, in their order: encoded
+        patches have length 1, and measures their own units, so that columns want
+        scaling. Where no leaf was found, they describe the whole picture. The
+        parameters are those of `identify` and `leafid.train`. A `LeafidError` is raised
+        when a picture can't be read, and when they are of several types, as types have
+        different features.
         """
         listed = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
@@ -225,14 +247,18 @@ class Model(NotebookMixin):
         back_off: bool = False,
         group_by: str | None = None,
     ) -> Iterator[Answer]:
-        """Identify pictures; yield answers in the order of the pictures, or of the groups with `group_by`.
+        """Identify pictures.
 
-        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from all pictures of a group; with
-        "session", one to each picture, which the others of its session support.
+        Yield answers in the order of the pictures, or of the groups with `group_by`.
 
-        The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
-        loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
-        back off. Memory doesn't grow with the number of pictures, which are identified in batches.
+        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from
+        all pictures of a group; with "session", one to each picture, which the others
+        of its session support.
+
+        The model recognises the type of pictures whose type is unknown. Pictures that
+        can't be read are noted in the loader's `unreadable`. A `LeafidError` is raised
+        when the model was not trained for a picture's type, or can't back off. Memory
+        doesn't grow with the number of pictures, which are identified in batches.
         """
         for picture in pictures:
             if picture.type is not None:
@@ -337,7 +363,8 @@ class Model(NotebookMixin):
                     "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
                 )
             thresholds.append(fitted.back_off)
-        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
+        # Without a leaf all species are equally probable: a threshold of 0 would select
+        # the alphabet's first.
         threshold = max(thresholds) if answer.has_leaf else np.inf
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))

@@ -31,10 +31,11 @@ def fuse_answers(
 ) -> Answer:
     """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
 
-    A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
-    none or can't be judged. The plant's probability of a leaf is the highest of its pictures. The odds that its species
-    is known are the geometric mean of those of the pictures: a mean doesn't get surer with the number of pictures, as
-    the pictures of an unknown species resemble each other.
+    A picture counts in proportion to its probability to show a leaf, or not at all if
+    its verdict is that it shows none or can't be judged. The plant's probability of a
+    leaf is the highest of its pictures. The odds that its species is known are the
+    geometric mean of those of the pictures: a mean doesn't get surer with the number of
+    pictures, as the pictures of an unknown species resemble each other.
     """
     readable = [answer for answer in answers if not answer.problem]
     if not readable:

@@ -29,7 +29,8 @@ class TypeRecogniser:
     types: Annotated[tuple[AcquisitionType, ...], Meta(min_length=1)]
     #: None where training saw a single type, which every picture then is taken for.
     scorer: LinearScorer | None = None
-    #: Share of held-out pictures that were recognised correctly; None where this could not be measured.
+    #: Share of held-out pictures that were recognised correctly; None where this could
+    #: not be measured.
     accuracy: float | None = None
 
     def recognise(self, features: np.ndarray) -> tuple[AcquisitionType, float]:
@@ -83,5 +84,6 @@ def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
 
 def expand_features(features: np.ndarray) -> np.ndarray:
     """Append the squares of features."""
-    # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
+    # Squares let a linear classifier single out a middle range: a sheet is neither pure
+    # white nor dark.
     return np.hstack([features, features**2])

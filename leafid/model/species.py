@@ -19,12 +19,16 @@ class HeldOutRecord(Struct, frozen=True):
     #: Pictures with the species first, and among the first five.
     n_first: _Count
     n_five: _Count
-    #: The species that were answered instead, most frequent first, with the number of pictures.
+    #: The species that were answered instead, most frequent first, with the number of
+    #: pictures.
     confused_with: dict[str, _Count]
 
 
 class TypeRecord(Struct, frozen=True):
-    """The training pictures of a species and type; `held_out` is None where no other plant of the species is known."""
+    """The training pictures of a species and type.
+
+    `held_out` is None where no other plant of the species is known.
+    """
 
     n_pictures: _Count
     n_plants: _Count
@@ -32,7 +36,10 @@ class TypeRecord(Struct, frozen=True):
 
 
 class TraitRange(Struct, frozen=True):
-    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile; each plant counts once."""
+    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile.
+
+    Each plant counts once.
+    """
 
     low: float
     median: float

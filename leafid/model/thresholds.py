@@ -2,11 +2,12 @@
 
 References
 ----------
-.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
-.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
-.. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 114,
-   2019, doi:10.1080/01621459.2017.1395341.
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity
+   and a long-tailed distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
+.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass
+   classification", JMLR 18, 2017.
+.. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with
+   bounded error levels", JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.textfiles import parse_finite_number
 
-# Thresholds are fitted for mean set sizes that are whole numbers up to this one, and for this many others, whose
-# logarithms are evenly spaced.
+# Thresholds are fitted for mean set sizes that are whole numbers up to this one, and
+# for this many others, whose logarithms are evenly spaced.
 _WHOLE_SIZES, _OTHER_SIZES = 100, 200
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class Thresholds:
 
     #: float64 (m,): mean set sizes, ascending.
     sizes: np.ndarray
-    #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
+    #: float64 (m,): the probabilities at which held-out sets have these mean sizes;
+    #: descending.
     size_thresholds: np.ndarray
     #: float64 (n,): held-out probabilities of the correct species, ascending.
     correct_probabilities: np.ndarray
@@ -50,8 +52,8 @@ class Thresholds:
     def threshold_for_size(self, size: float) -> float:
         """Compute the minimum probability of a species in sets of a mean size, above 0.
 
-        It is exact for `sizes`, which include whole numbers up to 100, and interpolated between; 0 from the largest
-        size on.
+        It is exact for `sizes`, which include whole numbers up to 100, and interpolated
+        between; 0 from the largest size on.
 
         Examples
         --------
@@ -63,8 +65,9 @@ class Thresholds:
     def threshold_for_coverage(self, coverage: float) -> float:
         """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
 
-        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so that sets hold all
-        species, where there are too few pictures for the coverage ([3]_, section 2).
+        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species'
+        probabilities; 0, so that sets hold all species, where there are too few
+        pictures for the coverage ([3]_, section 2).
 
         Examples
         --------
@@ -86,7 +89,10 @@ class SetRule:
 
     @classmethod
     def parse(cls, word: str) -> SetRule:
-        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
+        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``.
+
+        Anything else raises a `UsageError`.
+        """
         kind, _, tail = word.partition("-")
         value = parse_finite_number(tail) or 0.0
         if kind == "top" and tail.isdigit() and value >= 1:
@@ -103,9 +109,12 @@ class SetRule:
 def select_set(
     ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
 ) -> list[tuple[str, float]]:
-    """Select the species of a picture's set from the ranking of all species; the set may be empty.
+    """Select the species of a picture's set from the ranking of all species.
 
-    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do, and there are none.
+    The set may be empty.
+
+    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do,
+    and there are none.
 
     Examples
     --------
@@ -135,11 +144,14 @@ def select_set(
 def fit_thresholds(
     held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]
 ) -> Thresholds | None:
-    """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
+    """Fit the thresholds of sets and of backing off on held-out answers.
 
-    Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
-    pictures, as their definitions demand. For backing off every plant counts once: the pictures to identify later show
-    other plants. Where the taxa are no tree, there is no `back_off`, which is logged.
+    None without a picture of known species.
+
+    Only those count: an identifier that was trained on all plants knows all of its
+    species. Sets are fitted on pictures, as their definitions demand. For backing off
+    every plant counts once: the pictures to identify later show other plants. Where the
+    taxa are no tree, there is no `back_off`, which is logged.
     """
     known = held_out.select_known()
     if not known.pictures:
@@ -168,7 +180,10 @@ def fit_thresholds(
 
 
 def _choose_sizes(n_species: int) -> np.ndarray:
-    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart.
+
+    The last one is all species.
+    """
     whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
     spaced = np.geomspace(0.05, n_species, _OTHER_SIZES)
     return np.unique(

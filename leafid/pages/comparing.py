@@ -13,7 +13,8 @@ _DIFFERENCES_SHOWN = 6
 _UNCLEAR_SHOWN = 3
 # Smallest number of pictures that a range stands for.
 _MIN_PICTURES = 3
-# Distance between the medians of two species, in half widths of their ranges, above which they differ.
+# Distance between the medians of two species, in half widths of their ranges, above
+# which they differ.
 _APART = 0.5
 # Smallest probability of a second name that a leaf is compared with.
 _CLOSE = 0.02
@@ -22,7 +23,8 @@ _CLOSE = 0.02
 def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
     """Choose the second name to compare the first one with, unless it is as good as excluded.
 
-    It is then the species that held-out pictures of the first one were most often taken for, if there is one.
+    It is then the species that held-out pictures of the first one were most often taken
+    for, if there is one.
     """
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
@@ -35,11 +37,15 @@ def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
+    """Compare a leaf's traits with the ranges of two species.
 
-    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both species, and what the value speaks
-    for as `favours`: a species if it lies in its range and not near that of the other, "against both" if it lies near
-    none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
+    List those in which the species differ, clearest first.
+
+    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
+    species, and what the value speaks for as `favours`: a species if it lies in its
+    range and not near that of the other, "against both" if it lies near none, or else
+    "neither". Where nothing is clear, the clearest traits are listed; for fewer
+    `names`, nothing.
     """
     differences = []
     for trait, title in read_titles().items():

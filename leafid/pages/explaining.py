@@ -60,7 +60,8 @@ VIEWS = {
     "picture": "the whole picture",
 }
 
-#: Longest side that pictures to explain are read with: in one of them, a leaf may be small.
+#: Longest side that pictures to explain are read with: in one of them, a leaf may be
+#: small.
 READ_SIDE = 4 * LONGEST_SIDE
 
 
@@ -73,9 +74,11 @@ class Explanation(NotebookMixin):
     image: bytes = field(repr=False)
     width: int
     height: int
-    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the outline is.
+    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the
+    #: outline is.
     outline_confidence: float
-    #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole, in pixels of `image`.
+    #: `outlines`, `petioles`: lines around the parts of the blade, and around the
+    #: petiole, in pixels of `image`.
     outlines: list[Ring]
     petioles: list[Ring]
     #: `tip`, `base`: None where they can't be told.
@@ -83,13 +86,15 @@ class Explanation(NotebookMixin):
     base: Point | None
     #: What is said of the traits that are measured well enough.
     statements: list[Statement]
-    #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
-    #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
+    #: What each expert says, the most influential first: `name`, `description` of what
+    #: it looks at, `share` of the answer (weight times trust times the spread of its
+    #: scores; all sum to 1), and its first three as `ranking`.
     opinions: list[dict[str, Any]]
-    #: The most probable species, with training pictures in the model, the most similar first: `name`, `vernacular`,
-    #: `probability`, `thumbnails`.
+    #: The most probable species, with training pictures in the model, the most similar
+    #: first: `name`, `vernacular`, `probability`, `thumbnails`.
     species: list[dict[str, Any]]
-    #: The first species and its look-alike, if it has one; and `compare_species` of both.
+    #: The first species and its look-alike, if it has one; and `compare_species` of
+    #: both.
     compared: Sequence[str]
     differences: list[dict[str, Any]]
     #: What is missing, and why; "" where nothing is.
@@ -160,7 +165,8 @@ def explain(
 ) -> Explanation:
     """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it.
 
-    `ends` are columns and rows of a tip and a base that a person chose, as shares of the picture's sides.
+    `ends` are columns and rows of a tip and a base that a person chose, as shares of
+    the picture's sides.
     """
     if answer.type is None:
         raise ValueError(

@@ -24,7 +24,8 @@ from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 from leafid.translation import format_number, join_clauses, look_up, translate
 
-# A trait is described if it is measured in this share of the pictures in which the most traits are.
+# A trait is described if it is measured in this share of the pictures in which the most
+# traits are.
 _MEASURED_SHARE = 0.4
 #: Columns of tables.
 SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
@@ -134,8 +135,9 @@ def _list_taken_for(species: Species) -> list[str]:
 def state_typical_traits(name: str, species: Species) -> list[Statement]:
     """State the medians of those of a species' traits that most of its plants agree about, but for sizes.
 
-    Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are. What
-    `marks.csv` says of the species takes the place of what was measured.
+    Leaflets that overlap can make a compound leaf look simple: a species is compound if
+    most of its pictures are. What `marks.csv` says of the species takes the place of
+    what was measured.
     """
     numbers = [trait.n_pictures for trait in species.traits.values()]
     least = _MEASURED_SHARE * max(numbers, default=0)

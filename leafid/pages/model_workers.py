@@ -22,7 +22,8 @@ from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
 from leafid.translation import using_language
 
-#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000 pixels.
+#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000
+#: pixels.
 _MAX_PIXELS = 64_000_000
 
 

@@ -1,4 +1,7 @@
-"""The plots of pages, as images of SVG; drawn without pyplot, whose global state and windows nothing here needs."""
+"""The plots of pages, as images of SVG.
+
+Drawn without pyplot, whose global state and windows nothing here needs.
+"""
 
 import base64
 import io
@@ -29,14 +32,18 @@ Interval = Sequence[Cell]
 def draw_points(
     names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str
 ) -> str:
-    """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
+    """Draw scores with their intervals, one below the other.
+
+    `scores` has one for each name, by what is compared.
+    """
     with rc_context(fname=_STYLE):
         figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
         axes = figure.subplots()
         for index, (name, values) in enumerate(scores.items()):
             score, low, high = np.array(values, np.float64).T
             rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
-            # A percentile interval need not contain the score, and a whisker can't be negative.
+            # A percentile interval need not contain the score, and a whisker can't be
+            # negative.
             whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
             colour, marker = (
                 COLOURS[index % len(COLOURS)],
@@ -66,7 +73,9 @@ def draw_points(
 def draw_confusion_matrix(
     species: Sequence[str], counts: NDArray[np.intp], run: str
 ) -> tuple[str, str]:
-    """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others.
+    """Draw how often each species got which first answer of a run, (n, n + 1).
+
+    The last column is of all others.
 
     Returns an image of HTML, and its source, SVG.
     """

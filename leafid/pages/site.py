@@ -44,7 +44,8 @@ _COOKIE = "leafid-language"
 _COOKIE_SECONDS = 31_536_000
 _log = logging.getLogger(__name__)
 _HEADERS = {
-    # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
+    # No inline script or style, nothing from elsewhere; the answer's pictures are in
+    # the page itself.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -68,7 +69,10 @@ def make_app(
     limits: Limits | None = None,
     language: str | None = None,
 ) -> Starlette:
-    """Make the application, which listens at `host`, an address or a name; the workers answer by the model."""
+    """Make the application, which listens at `host`, an address or a name.
+
+    The workers answer by the model.
+    """
     site = _Site(workers, model_file, host, limits or Limits(), language)
     return Starlette(
         routes=[
@@ -123,8 +127,9 @@ class _Site:
     ) -> Response:
         """Check Host on every request and Origin on those that send something, and restrict what a page can do.
 
-        A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the
-        name in Host gives it away. Addresses can't be redirected so.
+        A page elsewhere could let its own name point to this machine (DNS rebinding),
+        and then read the answers: the name in Host gives it away. Addresses can't be
+        redirected so.
         """
         language = self._choose_language(request)
         with using_language(language):
@@ -160,7 +165,8 @@ class _Site:
         site = request.headers.get("sec-fetch-site", "none")
         origins = {"", f"{request.scope['scheme']}://{host}"}
         if site == "same-origin":
-            # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
+            # A browser that keeps the referrer to itself sends 'Origin: null' for a
+            # form of this page, too.
             origins.add("null")
         is_same = request.headers.get("origin", "").lower() in origins
         if is_same and site in {"same-origin", "none"}:
@@ -211,7 +217,8 @@ class _Site:
         return Response(render_page("openapi.json"), media_type="application/json")
 
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
-        # A place is for a request that has arrived: slow ones would hold all places while they send.
+        # A place is for a request that has arrived: slow ones would hold all places
+        # while they send.
         upload = await read_upload(request, self.limits, self.arrivals)
         if self.places.locked():
             raise refuse_for_now(translate("too many requests at once"))
@@ -274,7 +281,8 @@ def run_server(
     language: str | None,
 ) -> None:
     """Serve at a socket what `make_app` makes."""
-    # The messages of both are of bad requests, and of bugs, which the application reports.
+    # The messages of both are of bad requests, and of bugs, which the application
+    # reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
@@ -297,7 +305,8 @@ class _ImpatientProtocol(H11Protocol):
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, None)
 
     def on_response_complete(self) -> None:
-        # Before the call, which may begin the next request. Uvicorn's own limit ends with the first byte of a header.
+        # Before the call, which may begin the next request. Uvicorn's own limit ends
+        # with the first byte of a header.
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, self.cycle)
         super().on_response_complete()
 

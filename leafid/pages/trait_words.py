@@ -33,7 +33,10 @@ def list_drawings(statements: Iterable[Statement]) -> set[str]:
 
 @cache
 def read_marks() -> dict[str, dict[str, Statement | None]]:
-    """Read what is known of species and measures miss: by species and trait; None where nothing is to be said."""
+    """Read what is known of species and measures miss: by species and trait.
+
+    None where nothing is to be said.
+    """
     marks: dict[str, dict[str, Statement | None]] = defaultdict(dict)
     for row in read_rows("marks.csv"):
         statement = Statement(row["trait"], row["term"], row["detail"])

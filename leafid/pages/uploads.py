@@ -22,7 +22,8 @@ FIELD = "pictures"
 # Maximum number of parts of a form beside the pictures, and of characters of a name.
 _MAX_PARTS = 10
 _MAX_NAME = 200
-# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in static/ends.js.
+# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in
+# static/ends.js.
 _MIN_DISTANCE = 0.02
 # What a form says where a box is ticked, or isn't.
 _YES_OR_NO = {
