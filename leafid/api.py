@@ -19,12 +19,10 @@ from leafid.files import StrPath
 from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pages.explaining import READ_SIDE, Explanation
-from leafid.pages.explaining import explain as explain_answer
+from leafid.pages.explaining import Explanation, explain_answer
 from leafid.pictures.conversion import (
     list_pictures,
 )
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import check_labels, select_training_pictures
@@ -226,5 +224,4 @@ def explain(
     [answer] = model.identify(pictures, assume_type=assume_type)
     if answer.problem:
         raise LeafidError(answer.problem)
-    image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
-    return explain_answer(model, image, answer)
+    return explain_answer(model, answer)

@@ -1,9 +1,9 @@
-"""The leaf of a picture from Python: ``leafid.segment``, ``measure`` and ``describe``."""
+"""The leaf of a picture, from Python: ``segment``, ``measure`` and ``describe``."""
 
 import warnings
 from collections.abc import Iterable
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -11,15 +11,14 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.judged_leaves import judge_leaves
 from leafid.model.model import Model
 from leafid.pictures.conversion import check_color, find_alpha, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.segmentation.leaves import segment_leaves
 from leafid.segmentation.masks import split_parts
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment as segment_image
-
-if TYPE_CHECKING:
-    from leafid.descriptors.measures import LeafMeasures
 
 # The largest size of a pixel, in millimetres.
 _MOST_MM = 100_000
@@ -125,14 +124,18 @@ def measure(
     array = to_image(picture)
     if leaf is None:
         leaf = find_alpha(image, picture)
+    judge = None
     if leaf is None:
-        type_ = _find_type(picture, array, acquisition_type)
-        judged = _measure_on_sheet(picture, array, type_, model, each_leaf)
+        judge = model or read_once(find_bundled_model())
+        acquisition_type = _find_type(picture, array, acquisition_type)
+        leaves = _find_leaves(array, acquisition_type, each_leaf)
     else:
-        judged = _measure_masked(_to_leaf(leaf, array), each_leaf)
+        leaves = _split_mask(_to_leaf(leaf, array), each_leaf)
     return [
         {"verdict": verdict} | measures.to_record(size, unit)
-        for measures, verdict in judged
+        for measures, verdict in judge_leaves(
+            judge, picture, array, leaves, acquisition_type
+        )
     ]
 
 
@@ -147,37 +150,24 @@ def _check_scale(mm_per_pixel: float | None, unit: str) -> float | None:
     return float(mm_per_pixel)
 
 
-def _measure_on_sheet(
-    picture: Picture,
-    image: Image,
-    acquisition_type: AcquisitionType,
-    model: Model | None,
-    each_leaf: bool,
-) -> "Iterable[tuple[LeafMeasures, str | None]]":
-    # scikit-image takes half a second to import.
-    from leafid.model.judged_leaves import judge_leaves
-    from leafid.segmentation.leaves import segment_leaves
-
+def _find_leaves(
+    image: Image, acquisition_type: AcquisitionType, each_leaf: bool
+) -> list[Segmentation]:
     if not acquisition_type.lies_on_sheet:
         expected = "expected scan or scan-like, or a mask of the leaf as leaf"
         raise InputError(f"acquisition_type: {expected}, found {acquisition_type}")
     leaves = segment_leaves(image, acquisition_type)
-    if not each_leaf:
-        leaves = leaves[:1]
-    judge = model or read_once(find_bundled_model())
-    return judge_leaves(judge, picture, image, leaves, acquisition_type)
+    if each_leaf:
+        return leaves
+    return leaves[:1]
 
 
-def _measure_masked(
-    leaf: Segmentation, each_leaf: bool
-) -> "Iterable[tuple[LeafMeasures, str | None]]":
-    from leafid.descriptors.measures import measure_leaf
-
-    leaves = [leaf] if leaf.mask.any() else []
-    if leaves and each_leaf:
-        leaves = split_parts(leaf)
-    # What a person marks is a leaf.
-    return [(measure_leaf(part), None) for part in leaves]
+def _split_mask(leaf: Segmentation, each_leaf: bool) -> list[Segmentation]:
+    if not leaf.mask.any():
+        return []
+    if each_leaf:
+        return split_parts(leaf)
+    return [leaf]
 
 
 def _to_leaf(leaf: Segmentation | ArrayLike, image: Image) -> Segmentation:

@@ -28,7 +28,7 @@ from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
 from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
-from leafid.pictures.decoding import encode_jpeg
+from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.names import describe_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
@@ -213,6 +213,15 @@ def explain(
         differences=compare_species(model.species, compared, evidence),
         note=note,
     )
+
+
+def explain_answer(
+    model: Model, answer: Answer, ends: Sequence[float] = ()
+) -> Explanation:
+    """Read the picture of an answer again, and explain the answer."""
+    picture = answer.picture
+    image, _ = read_hashed_image(picture.file, READ_SIDE, picture.data)
+    return explain(model, image, answer, ends)
 
 
 def _to_point(place: Points) -> Point:

@@ -13,11 +13,10 @@ from leafid.model.answer import Answer
 from leafid.model.bundled import read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages.explaining import READ_SIDE, SPECIES_SHOWN, Explanation, explain
+from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain_answer
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
 from leafid.translation import using_language
@@ -62,7 +61,9 @@ def explain_pictures(
         (answer, _explain(model, answer, ends))
         for answer in _identify(model, pictures, is_one_tree)
     ]
-    groups = [explained] if is_one_tree else [[pair] for pair in explained]
+    groups = [[pair] for pair in explained]
+    if is_one_tree:
+        groups = [explained]
     return [
         render_site_page(
             "answer.html",
@@ -86,15 +87,12 @@ def _identify(
 ) -> list[Answer]:
     # One by one: two pictures may have the same name.
     answers = [next(model.identify(picture)) for picture in pictures]
-    return (
-        fuse_answers(model.types, answers, REJECTED_SHARE).expand()
-        if is_one_tree
-        else answers
-    )
+    if is_one_tree:
+        return fuse_answers(model.types, answers, REJECTED_SHARE).expand()
+    return answers
 
 
 def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:
     if answer.problem is not None:
         return None
-    image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
-    return explain(model, image, answer, ends)
+    return explain_answer(model, answer, ends)

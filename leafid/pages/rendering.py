@@ -84,9 +84,12 @@ def format_share(share: float) -> str:
 
 def format_score(score: float) -> str:
     """Format a score with three digits, which are 0.000 or 1.000 only if nothing is rounded."""
-    if np.isnan(score) or score in (0, 1):
-        return "–" if np.isnan(score) else f"{score:.3f}"
-    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(f"{score:.3f}", f"{score:.3f}")
+    if np.isnan(score):
+        return "–"
+    text = f"{score:.3f}"
+    if score in (0, 1):
+        return text
+    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(text, text)
 
 
 def format_range(low: float, high: float, unit: str) -> str:
@@ -101,6 +104,7 @@ def format_range(low: float, high: float, unit: str) -> str:
 
 def format_trait(value: float, unit: str) -> str:
     """Format a trait's value with its unit: two significant digits, but whole degrees."""
+    is_whole = unit == "°" or abs(value) >= 10 or not value
     if unit == "%":
-        return format_number(value / 100, ".0%" if value >= 10 or not value else ".1%")
-    return format_number(value, ".0f" if unit or abs(value) >= 10 else ".2g") + unit
+        return format_number(value / 100, (".1%", ".0%")[is_whole])
+    return format_number(value, (".2g", ".0f")[is_whole]) + unit

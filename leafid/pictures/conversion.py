@@ -134,12 +134,13 @@ def find_alpha(source: object, picture: Picture) -> np.ndarray | None:
     """
     if isinstance(source, Image.Image):
         source = np.asarray(ImageOps.exif_transpose(source).convert("RGBA"))
-    if not hasattr(source, "__array__"):
-        return read_alpha(picture.file, picture.data)
     array = np.asarray(source)
-    if array.shape[2:] != (4,) or array[..., 3].min() == array[..., 3].max() > 0:
+    if array.shape[2:] != (4,):
+        return read_alpha(picture.file, picture.data)
+    alpha = array[..., 3]
+    if alpha.min() == alpha.max() > 0:
         return None
-    return array[..., 3]
+    return alpha
 
 
 def _to_array(source: object, name: str, color: str) -> np.ndarray:

@@ -29,14 +29,13 @@ from leafid.files import write_text
 from leafid.model.answer import format_probability
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pages.explaining import READ_SIDE, Explanation, explain
+from leafid.pages.explaining import Explanation, explain_answer
 from leafid.pages.rendering import (
     format_range,
     format_share,
     format_trait,
     render_page,
 )
-from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 from leafid.translation import join_clauses, look_up, translate
 
@@ -66,7 +65,7 @@ def run(options: Options, console: Console) -> int:
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
             continue
-        explanation = explain(model, read_image(answer.picture.file, READ_SIDE), answer)
+        explanation = explain_answer(model, answer)
         if options.output or options.format == "json":
             explanations.append(explanation)
             continue
