@@ -1,4 +1,7 @@
-"""What a notebook shows of an object: HTML, by a macro of `notebook.html`, and outlines on axes of Matplotlib."""
+"""What a notebook shows of an object.
+
+It is HTML, by a macro of `notebook.html`, or outlines on axes of Matplotlib.
+"""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +30,7 @@ class NotebookMixin:
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes what `finalize` makes of each string."""
+    """Make the environment of templates, which escapes strings after `finalize`."""
     from jinja2 import (
         Environment,
         FileSystemLoader,

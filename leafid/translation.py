@@ -1,4 +1,7 @@
-"""Says what people read in their language: messages are in English here, and `languages/*.csv` translates them."""
+"""Says what people read in their language.
+
+Messages are in English here, and `languages/*.csv` translates them.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +23,7 @@ _language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 @contextmanager
 def using_language(language: str) -> Iterator[None]:
-    """Say everything in a language meanwhile, in this thread or task: "en", "fr" or "de".
+    """Say everything in a language, "en", "fr" or "de", in this thread or task.
 
     An `InputError` is raised for any other.
     """

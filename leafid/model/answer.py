@@ -1,4 +1,4 @@
-"""What a model says about a picture, and the record of it that JSON, CSV and the web page hold."""
+"""What a model says about a picture, and its record for JSON, CSV and the web page."""
 
 from __future__ import annotations
 
@@ -101,10 +101,21 @@ class Answer(NotebookMixin):
 
     def __repr__(self) -> str:
         pictures = ", ".join(part.picture.title for part in self.parts or [self])
-        return f"<Answer to {pictures} ({self.type or 'unreadable'}): {self.problem or self.verdict_text}>"
+        type_, words = self.type or "unreadable", self.problem or self.verdict_text
+        return f"<Answer to {pictures} ({type_}): {words}>"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the first five species as bars on axes of Matplotlib, by default the current ones; return the axes."""
+        """Draw the first five species as bars.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         from matplotlib import pyplot  # takes a second to import
 
         axes = ax or pyplot.gca()
@@ -119,7 +130,10 @@ class Answer(NotebookMixin):
 
     @property
     def shares(self) -> list[tuple[str, float, str]]:
-        """The first five species, with their probabilities as of `calibrate`, as a number and for people."""
+        """The first five species, with their probabilities as numbers and in words.
+
+        The probabilities are those of `calibrate`.
+        """
         first = [
             (self._describe_species(name), self.calibrate(p))
             for name, p in self.ranking[:5]
@@ -128,7 +142,10 @@ class Answer(NotebookMixin):
 
     @property
     def verdict(self) -> Verdict:
-        """The decision, or "uncertain" where a species is named that is not probable enough to rely on."""
+        """The decision, or "uncertain".
+
+        It is uncertain where a species is named that is not probable enough to rely on.
+        """
         if self.whole is not None:
             return self.whole.verdict
         if self.problem is not None:
@@ -141,10 +158,10 @@ class Answer(NotebookMixin):
 
     @property
     def answer_probability(self) -> float | None:
-        """The probability that the picture shows a leaf of what `name` says, calibrated on held-out pictures.
+        """The probability that the picture shows a leaf of what `name` says.
 
-        It is that of the first species where the model names none, and None for a
-        picture that can't be read or judged.
+        It is calibrated on held-out pictures. It is that of the first species where the
+        model names none, and None for a picture that can't be read or judged.
         """
         if self.verdict in {"unreadable", "unclear"}:
             return None
@@ -206,7 +223,7 @@ class Answer(NotebookMixin):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The reasons that the verdict in words has: none beside a higher taxon or where `is_sure`."""
+        """The reasons that the verdict has in words, where it is not sure."""
         answer = self.whole or self
         if answer.problem or answer.verdict in _HIGHER or answer.is_sure:
             return ()
@@ -235,11 +252,11 @@ class Answer(NotebookMixin):
         )
 
     def calibrate(self, probability: float) -> float:
-        """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
+        """Turn a probability into that of a picture that may show anything.
 
-        It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out
-        pictures taught. A species that is not the first gets at most what the first one
-        leaves.
+        It is one of the ranking, or of a higher taxon. It is multiplied by `p_leaf` and
+        `p_known`, and corrected by what held-out pictures taught. A species that is not
+        the first gets at most what the first one leaves.
         """
         answer = self.whole or self
         share = apply_calibration(probability * answer.known_leaf, answer.calibration)
@@ -257,13 +274,20 @@ class Answer(NotebookMixin):
 
     @property
     def _first(self) -> tuple[str, float]:
-        """What is named, or else the first species, with its probability if the picture shows a known leaf."""
+        """What is named, or else the first species, with its probability.
+
+        It holds if the picture shows a known leaf.
+        """
         if self.backed_off and self.decision in _HIGHER:
             return self.backed_off
         return self.ranking[0]
 
     def _list_what_is_sure(self) -> list[str]:
-        """Say that the genus or family of the first species is sure, or that it is one of the first two, if so."""
+        """Say what is sure, if anything is.
+
+        It is the genus or family of the first species, or that it is one of the first
+        two.
+        """
         for rank, message in SURE_TAXA.items():
             shares: dict[str | None, float] = defaultdict(float)
             for name, probability in self.ranking:
@@ -317,7 +341,13 @@ class Answer(NotebookMixin):
         return self._first[0].removesuffix(WILDCARD).rstrip()
 
     def expand(self) -> list[Answer]:
-        """List the answers to the pictures: those of a plant get its ranking and verdict."""
+        """List the answers to the pictures of a plant, with its ranking and verdict.
+
+        Returns
+        -------
+        list of Answer
+            The answer alone, where it isn't one to a plant.
+        """
         names = ("ranking", "p_known", "decision", "reasons", "backed_off")
         shared = {name: getattr(self, name) for name in names} | {"whole": self}
         return [
@@ -388,11 +418,14 @@ def format_probability(probability: float, digits: int = 0) -> str:
 def rank_species(
     probabilities: np.ndarray, species: Sequence[str]
 ) -> list[tuple[str, float]]:
-    """Sort species, which are given in alphabetical order, by falling probability, equally probable ones by name.
+    """Sort species by falling probability, equally probable ones by name.
+
+    They are given in alphabetical order.
 
     Examples
     --------
-    >>> rank_species(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
+    >>> names = ["Acer campestre", "Olea europaea", "Salix alba"]
+    >>> rank_species(np.array([0.25, 0.5, 0.25]), names)
     [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
     """
     order = np.argsort(-probabilities, kind="stable")

@@ -28,7 +28,8 @@ def find_bundled_model() -> Path:
             return folder / DEFAULT_NAME
     raise LeafidError(
         f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
-        "name one with --model, or train one with 'leafid train'; to recognise no types, say --assume-type"
+        "name one with --model, or train one with 'leafid train'; "
+        "to recognise no types, say --assume-type"
     )
 
 

@@ -1,4 +1,4 @@
-"""Answers of identifiers to pictures whose plants they were not trained on, and their scores."""
+"""Answers of identifiers to pictures of plants that they weren't trained on; scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-pl
 
 @dataclass(frozen=True, eq=False)
 class HeldOutAnswers:
-    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant."""
+    """Species probabilities of labelled pictures.
+
+    The classifiers were trained without the plant of the picture.
+    """
 
     #: All are of the identifier's type; of a large collection they are those of a
     #: sample of its plants.

@@ -1,4 +1,7 @@
-"""What a model has learned of one acquisition type: a classifier for each expert, their fusion, and thresholds."""
+"""What a model has learned of one acquisition type.
+
+It is a classifier for each expert, their fusion, and thresholds.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -60,7 +63,10 @@ class Identifier:
     added: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Identifier of {len(self.species)} species in a {self.type}: {', '.join(self.recipe.experts)}>"
+        experts = ", ".join(self.recipe.experts)
+        return (
+            f"<Identifier of {len(self.species)} species in a {self.type}: {experts}>"
+        )
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -85,7 +91,9 @@ class Identifier:
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
+        """Give each picture the probability of every species, float64 (n, n_species).
+
+        Rows sum to 1.
 
         All species are equally likely where no leaf was found. `scores` are those of
         `score`, if at hand.
@@ -100,7 +108,7 @@ class Identifier:
         return probabilities
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
-        """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
+        """Join the vectors of all experts, for `rejection`: float (n, n_columns)."""
         names = self.recipe.experts
         columns = [
             np.array([item.vectors[name] for item in features]) for name in names
@@ -110,9 +118,10 @@ class Identifier:
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Give the probabilities that there is a leaf, and that a leaf is of a known species, float64 (n,).
+        """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        The first is 0 where no leaf was found. None without a `rejection`.
+        The second holds if there is a leaf. The first is 0 where no leaf was found.
+        None without a `rejection`.
         """
         if self.rejection is None or not features:
             return None
@@ -139,7 +148,10 @@ class Identifier:
 
 
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
-    """Give each expert's trust in each picture, 0 to 1: the segmentation's confidence where it goes by that, else 1."""
+    """Give each expert's trust in each picture, from 0 to 1.
+
+    It is the segmentation's confidence where the expert goes by that, else 1.
+    """
     return [
         confidence if expert.trust == "segmentation" else np.ones(len(confidence))
         for expert in recipe.experts.values()

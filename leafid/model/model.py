@@ -1,4 +1,4 @@
-"""A model: what it has learned of each acquisition type and species, and how it identifies pictures with that."""
+"""A model: what it has learned of each type and species, and how it identifies."""
 
 import logging
 from collections import Counter
@@ -73,7 +73,10 @@ class Model(NotebookMixin):
         return f"<Model of {len(self.species)} species: {', '.join(types)}>"
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
-        """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
+        """Give what was learned of a type.
+
+        A `LeafidError` is raised when the model was not trained for it.
+        """
         try:
             return self.types[AcquisitionType.parse(acquisition_type)]
         except KeyError:
@@ -184,9 +187,15 @@ class Model(NotebookMixin):
     ) -> Answer:
         """Give one answer from several pictures of a plant, of any types.
 
-        The parameters are those of `identify`.
+        Parameters
+        ----------
+        pictures, assume_type, jobs, reject_at, back_off, color
+            As for `identify`.
 
-        The answers to the single pictures are in `Answer.parts`.
+        Returns
+        -------
+        Answer
+            `Answer.parts` has the answers to the single pictures.
 
         Raises
         ------
@@ -211,14 +220,27 @@ class Model(NotebookMixin):
         cache: StrPath | bool = True,
         color: str = "bgr",
     ) -> np.ndarray:
-        """Compute the features that the model classifies, for classifiers of your own: float32 (n_pictures, n_values).
+        """Compute the features that the model classifies, for classifiers of your own.
 
-        These are the vectors of all experts of the type, in their order: encoded
-        patches have length 1, and measures their own units, so that columns want
-        scaling. Where no leaf was found, they describe the whole picture. The
-        parameters are those of `identify` and `leafid.train`. A `LeafidError` is raised
-        when a picture can't be read, and when they are of several types, as types have
-        different features.
+        Parameters
+        ----------
+        pictures, assume_type, jobs, color
+            As for `identify`.
+        cache
+            As for `leafid.train`.
+
+        Returns
+        -------
+        float32 (n_pictures, n_values)
+            The vectors of all experts of the type, in their order. Encoded patches have
+            length 1, and measures their own units, so that columns want scaling. Where
+            no leaf was found, they describe the whole picture.
+
+        Raises
+        ------
+        LeafidError
+            When a picture can't be read, or they are of several types, which have
+            different features.
         """
         listed = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
@@ -234,7 +256,8 @@ class Model(NotebookMixin):
         if not features:
             kinds = ", ".join(sorted(types)) or "no picture"
             raise LeafidError(
-                f"expected pictures of one acquisition type, found {kinds}; say assume_type"
+                "expected pictures of one acquisition type, "
+                f"found {kinds}; say assume_type"
             )
         return identifier.join_vectors(list(filter(None, features))).astype(np.float32)
 
@@ -292,7 +315,17 @@ class Model(NotebookMixin):
         }
 
     def in_language(self, language: str | None) -> "Model":
-        """Return the model with the common names in a language first: "en", "fr" or "de", or None for the model's."""
+        """Return the model with the common names in a language first.
+
+        Parameters
+        ----------
+        language : {"en", "fr", "de"} or None
+            None leaves the names as they are.
+
+        Returns
+        -------
+        Model
+        """
         if language is None:
             return self
         table = read_common_names()
@@ -331,7 +364,8 @@ class Model(NotebookMixin):
                 picture, probability = typed[index]
                 if features.confidence == 0:
                     _log.warning(
-                        "%s: no leaf found in it; every species is ranked as equally likely",
+                        "%s: no leaf found in it; "
+                        "every species is ranked as equally likely",
                         picture.file,
                     )
                 # A product of one row takes less time than to start threads for it.
@@ -359,8 +393,10 @@ class Model(NotebookMixin):
             fitted = self[part.type].thresholds
             if fitted is None or fitted.back_off is None:
                 raise LeafidError(
-                    f"the model has no back-off threshold for pictures of type {part.type}: its training set had no "
-                    "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
+                    "the model has no back-off threshold for pictures of type "
+                    f"{part.type}: its training set had no species with two plants, or "
+                    "its labels form no taxonomy; leave out --back-off, or train it "
+                    "again"
                 )
             thresholds.append(fitted.back_off)
         # Without a leaf all species are equally probable: a threshold of 0 would select
@@ -382,7 +418,10 @@ class Model(NotebookMixin):
 def _split_into_batches(
     pictures: Sequence[Picture], grouping: str | None
 ) -> Iterator[list[list[Picture]]]:
-    """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
+    """Split the pictures into batches of groups.
+
+    A batch of several groups has `BATCH_SIZE` pictures at most.
+    """
     groups = [[picture] for picture in pictures]
     if grouping:
         groups = list(group_by(pictures, GROUPINGS[grouping]).values())

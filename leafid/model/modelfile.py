@@ -1,4 +1,4 @@
-"""The file that a model is: its objects as JSON and their arrays, in the format of safetensors.
+"""The model file: objects as JSON and their arrays, in the format of safetensors.
 
 Reading it executes no code, and makes no estimator of scikit-learn, but those that the
 user allows (`leafid.permissions`). Objects are dataclasses and structs, whose
@@ -149,7 +149,7 @@ def _holds_estimators(node: Any) -> bool:
 
 
 def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
-    """Make the function that reads the array which a dictionary stands for in the manifest."""
+    """Make the function that reads the array of a dictionary in the manifest."""
 
     def decode(expected: type, place: Any) -> np.ndarray:
         if expected is not np.ndarray or not isinstance(place, dict):

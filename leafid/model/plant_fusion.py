@@ -29,13 +29,14 @@ def fuse_answers(
     answers: Sequence[Answer],
     reject_at: float,
 ) -> Answer:
-    """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
+    """Make one answer from those to the pictures of a plant.
 
-    A picture counts in proportion to its probability to show a leaf, or not at all if
-    its verdict is that it shows none or can't be judged. The plant's probability of a
-    leaf is the highest of its pictures. The odds that its species is known are the
-    geometric mean of those of the pictures: a mean doesn't get surer with the number of
-    pictures, as the pictures of an unknown species resemble each other.
+    These become its `Answer.parts`. A picture counts in proportion to its probability
+    to show a leaf, or not at all if its verdict is that it shows none or can't be
+    judged. The plant's probability of a leaf is the highest of its pictures. The odds
+    that its species is known are the geometric mean of those of the pictures: a mean
+    doesn't get surer with the number of pictures, as the pictures of an unknown species
+    resemble each other.
     """
     readable = [answer for answer in answers if not answer.problem]
     if not readable:
@@ -93,7 +94,10 @@ def fuse_answers(
 def _judge(
     answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray
 ) -> tuple[float, float, Decision]:
-    """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant that a picture shows a leaf of."""
+    """Give `p_leaf`, `p_known` and `decision` of the `Answer` to a plant.
+
+    A picture shows a leaf of it.
+    """
     weights = share if share.any() else np.ones(len(answers))
     odds = np.clip(
         np.array([answer.p_known for answer in answers], float),

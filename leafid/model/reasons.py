@@ -21,7 +21,10 @@ _MIN_SIDE = 64
 def explain_doubt(
     condition: Condition, decision: Decision = "species"
 ) -> tuple[str, ...]:
-    """List what makes a picture hard to judge, each with what to do, the most important first."""
+    """List what makes a picture hard to judge, the most important first.
+
+    Each reason says what to do.
+    """
     if decision == "no-leaf":
         # What was measured is no leaf.
         condition = condition._replace(
@@ -35,7 +38,8 @@ def explain_doubt(
         "perhaps several leaves that touch: photograph one, or cut it out"
     )
     cut = translate(
-        "what leafid takes for the leaf is cut off by the border: show all of it, or cut it out"
+        "what leafid takes for the leaf is cut off by the border: "
+        "show all of it, or cut it out"
     )
     small = translate(
         "the leaf is small, {side} pixels: go closer, or cut it out",
@@ -56,22 +60,26 @@ def explain_doubt(
     if decision == "no-leaf":
         reasons.append(
             translate(
-                "if it shows a leaf, that may be too small: go so close that only leaf and sheet are seen, "
-                "or cut it out"
+                "if it shows a leaf, that may be too small: "
+                "go so close that only leaf and sheet are seen, or cut it out"
             )
         )
     if decision == "unclear" and not reasons:
         reasons.append(
             translate(
-                "leafid can't tell whether it shows a leaf: lay the leaf on a plain light sheet, and go so close that "
-                "only these are seen, or cut it out"
+                "leafid can't tell whether it shows a leaf: "
+                "lay the leaf on a plain light sheet, "
+                "and go so close that only these are seen, or cut it out"
             )
         )
     return tuple(reasons)
 
 
 def advise_cutting(reasons: Iterable[str]) -> bool:
-    """Tell whether a reason advises to cut the leaf out of the picture: only darkness and blur don't."""
+    """Tell whether a reason advises to cut the leaf out of the picture.
+
+    Only darkness and blur don't.
+    """
     return not set(reasons) <= set(_list_other_reasons())
 
 

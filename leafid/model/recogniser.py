@@ -34,7 +34,7 @@ class TypeRecogniser:
     accuracy: float | None = None
 
     def recognise(self, features: np.ndarray) -> tuple[AcquisitionType, float]:
-        """Recognise the type of a picture, with its probability, from float32 (N_TYPE_FEATURES,)."""
+        """Recognise a type, with its probability, from float32 (N_TYPE_FEATURES,)."""
         if self.scorer is None:
             return self.types[0], 1.0
         scores = self.scorer.scores(expand_features(features[None]))[0].astype(
@@ -49,7 +49,10 @@ class TypeRecogniser:
     def recognise_pictures(
         self, pictures: Sequence[Picture], loader: FeatureLoader
     ) -> dict[int, tuple[Picture, float | None]]:
-        """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
+        """Give every readable picture a type, by the pictures' indices.
+
+        Recognised types have a probability.
+        """
         table = iter(
             loader.compute_for_each(
                 TYPE_FEATURES, [picture for picture in pictures if picture.type is None]

@@ -21,7 +21,7 @@ _ROUNDS = 10
 
 
 def find_session(picture: Picture) -> Hashable:
-    """Give what a picture shares with those of its session: author, day and coordinates.
+    """Give what the pictures of a session share: author, day and coordinates.
 
     A picture without a day, or with neither author nor coordinates, is a session of its
     own.
@@ -33,7 +33,7 @@ def find_session(picture: Picture) -> Hashable:
 
 
 def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
-    """Let answers support those to the other pictures of their session, of whatever acquisition type.
+    """Let answers support those to other pictures of their session, of whatever type.
 
     A picture counts in proportion to its probability to show a leaf of a known species,
     or not at all if it can't be judged. This probability, and the decision, don't
@@ -67,7 +67,10 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
-    """Let held-out answers support those to the other pictures of their session, of whatever fold and type."""
+    """Let held-out answers support those to other pictures of their session.
+
+    These are of whatever fold and type.
+    """
     species = sorted(set().union(*(fold.species for fold in answers)))
     pictures = [picture for fold in answers for picture in fold.pictures]
     columns = [np.searchsorted(species, fold.species) for fold in answers]
@@ -92,7 +95,7 @@ def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
 
 
 def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Update the species probabilities of a session's pictures by those of its other pictures.
+    r"""Update the species probabilities of pictures by the others of their session.
 
     The species of the pictures are draws from the session's mixture of species, which
     is unknown; its prior is uniform. With :math:`p_{is}` the probabilities of picture
@@ -113,7 +116,8 @@ def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> pool_evidence(np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]), np.ones(3)).round(2)
+    >>> probabilities = np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]])
+    >>> pool_evidence(probabilities, np.ones(3)).round(2)
     array([[0.95, 0.05],
            [0.95, 0.05],
            [0.72, 0.28]])

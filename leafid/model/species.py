@@ -1,4 +1,7 @@
-"""What a model knows of each species: names, counts, held-out answers, traits, and the most typical pictures."""
+"""What a model knows of each species.
+
+It has names, counts, held-out answers, traits, and the most typical pictures.
+"""
 
 from typing import Annotated
 
@@ -13,7 +16,7 @@ _Count = Annotated[int, Meta(ge=0)]
 
 
 class HeldOutRecord(Struct, frozen=True):
-    """How pictures of a species were answered by classifiers that were not trained on their plants."""
+    """How classifiers without its plants answered the pictures of a species."""
 
     n_pictures: Annotated[int, Meta(ge=1)]
     #: Pictures with the species first, and among the first five.
@@ -72,4 +75,5 @@ class Species(Struct, frozen=True):
     thumbnails: tuple[Thumbnail, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Species {self.taxon.species}: {self.n_pictures} pictures of {self.n_plants} plants>"
+        counts = f"{self.n_pictures} pictures of {self.n_plants} plants"
+        return f"<Species {self.taxon.species}: {counts}>"

@@ -1,4 +1,4 @@
-"""Probability thresholds for sets of species and for backing off, fitted on held-out answers.
+"""Probability thresholds for sets of species and for backing off.
 
 References
 ----------
@@ -57,22 +57,25 @@ class Thresholds:
 
         Examples
         --------
-        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9])).threshold_for_size(1.5)
+        >>> sizes, least = np.array([1.0, 2.0]), np.array([0.5, 0.1])
+        >>> Thresholds(sizes, least, np.array([0.9])).threshold_for_size(1.5)
         0.3
         """
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
-        """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
+        """Compute the minimum probability of a species in sets of a coverage.
 
-        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species'
-        probabilities; 0, so that sets hold all species, where there are too few
-        pictures for the coverage ([3]_, section 2).
+        The sets hold the correct species with this probability, in (0, 1). It is the
+        ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so
+        that sets hold all species, where there are too few pictures for the coverage
+        ([3]_, section 2).
 
         Examples
         --------
         >>> one_to_nine = np.arange(1, 10) / 10
-        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine).threshold_for_coverage(0.8)
+        >>> thresholds = Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine)
+        >>> thresholds.threshold_for_coverage(0.8)
         0.2
         """
         # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
@@ -82,7 +85,11 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class SetRule:
-    """Which species are in a set: the top K, K on average, or enough to include the correct one with probability P."""
+    """Which species are in a set.
+
+    They are the top K, K on average, or enough to include the correct one with
+    probability P.
+    """
 
     kind: Literal["top", "average", "coverage"]
     value: float
@@ -102,7 +109,8 @@ class SetRule:
         if kind == "coverage" and 0 < value < 1:
             return cls("coverage", value)
         raise UsageError(
-            f"expected sets as top-K, average-K or coverage-P (top-5, average-2.5, coverage-0.9), found {word!r}"
+            "expected sets as top-K, average-K or coverage-P "
+            f"(top-5, average-2.5, coverage-0.9), found {word!r}"
         )
 
 
@@ -118,15 +126,16 @@ def select_set(
 
     Examples
     --------
-    >>> select_set([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
+    >>> ranking = [("Olea europaea", 0.7), ("Salix alba", 0.3)]
+    >>> select_set(ranking, SetRule("top", 1), None)
     [('Olea europaea', 0.7)]
     """
     if rule.kind == "top":
         return list(ranking[: int(rule.value)])
     if thresholds is None:
         raise LeafidError(
-            "the model keeps no thresholds: its training had no species with two plants; train it again on more "
-            "plants, or ask for top-K sets"
+            "the model keeps no thresholds: its training had no species with two "
+            "plants; train it again on more plants, or ask for top-K sets"
         )
     find_threshold = (
         thresholds.threshold_for_size

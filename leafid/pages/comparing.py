@@ -21,7 +21,7 @@ _CLOSE = 0.02
 
 
 def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
-    """Choose the second name to compare the first one with, unless it is as good as excluded.
+    """Choose the name to compare the first one with: the second, unless it is excluded.
 
     It is then the species that held-out pictures of the first one were most often taken
     for, if there is one.
@@ -67,7 +67,11 @@ def _compare_trait(
     names: Sequence[str],
     ranges: Sequence[TraitRange],
 ) -> tuple[bool, float, dict[str, Any]]:
-    """Compare a leaf with two species by a trait: whether that is clear, how far they are apart, and the difference."""
+    """Compare a leaf with two species by a trait.
+
+    Return whether the difference is clear, how far the species are apart, and the
+    difference.
+    """
     value = title.to_unit(value)
     scaled = [
         TraitRange(

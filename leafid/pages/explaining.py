@@ -1,4 +1,7 @@
-"""Explains the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species."""
+"""Explains the answer to a picture.
+
+It shows the leaf that was found, its traits in words, and what speaks for the species.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -105,7 +108,10 @@ class Explanation(NotebookMixin):
 
     @property
     def traits(self) -> Mapping[str, str]:
-        """The statements in botanical words with their numbers, such as "apex acute, acuminate, 62°", by trait."""
+        """The statements by trait, in botanical words with their numbers.
+
+        Such as "apex acute, acuminate, 62°".
+        """
         return describe(self.statements, "botanical")
 
     @property
@@ -124,7 +130,17 @@ class Explanation(NotebookMixin):
         return list_drawings(self.statements)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
+        """Draw the picture with its outlines.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         image = cv2.imdecode(np.frombuffer(self.image, np.uint8), cv2.IMREAD_COLOR_RGB)
         axes = plot_outlines(
             image, {"red": self.outlines, "magenta": self.petioles}, ax
@@ -133,7 +149,7 @@ class Explanation(NotebookMixin):
         return axes
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the record of the explanation, which JSON can hold: all but its pictures."""
+        """Make the record of the explanation, without its pictures, for JSON."""
         record = vars(self) | {
             "answer": self.answer.to_dict(),
             "species": [
@@ -163,14 +179,17 @@ _NO_TRAITS = _Traits({}, {}, None)
 def explain(
     model: Model, image: Image, answer: Answer, ends: Sequence[float] = ()
 ) -> Explanation:
-    """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it.
+    """Explain the answer to a picture that could be read.
+
+    The image is uint8 (H, W, 3), as `leafid.read_image` returns it.
 
     `ends` are columns and rows of a tip and a base that a person chose, as shares of
     the picture's sides.
     """
     if answer.type is None:
         raise ValueError(
-            f"expected the answer to a picture that could be read, found: {answer.problem}"
+            "expected the answer to a picture that could be read, "
+            f"found: {answer.problem}"
         )
     shown = shrink(image, LONGEST_SIDE)
     is_leaf = answer.verdict != "no-leaf" or bool(ends)
@@ -274,7 +293,7 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
 def _check_traits(
     traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
 ) -> tuple[_Traits, str]:
-    """Leave out traits of the blade that don't fit the species, and say what is missing, and why."""
+    """Leave out traits of the blade that don't fit the species; say what is missing."""
     values = traits.values
     known = None
     if answer.name and answer.verdict == "species":
@@ -283,22 +302,28 @@ def _check_traits(
         # Leaflets that overlap were taken for lobes, or lobes for leaflets.
         petiole = {name: values[name] for name in ("petiole",) if name in values}
         return traits._replace(values=petiole), translate(
-            "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
+            "Traits of the blade are left out: "
+            "its outline doesn't fit leaves of {name}.",
             name=answer.name,
         )
     if not values and leaf.outline_confidence < MIN_CONFIDENCE:
         return traits, translate(
-            "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
+            "Traits are left out: the leaf may be cut out wrongly, "
+            "as where it has a shadow or a pale margin."
         )
     if traits.landmarks is None and "petiole" not in values:
         return traits, translate(
-            "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+            "No petiole was found: tip and base can't be told apart, "
+            "and what depends on them is left out."
         )
     return traits, ""
 
 
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
-    """Cut the leaf that was found in a shrunk picture out of the whole one, with a fifth of its length around it."""
+    """Cut the leaf that was found in a shrunk picture out of the whole one.
+
+    A fifth of its length remains around it.
+    """
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
     starts = np.array([row0, col0]) - margin
@@ -343,7 +368,10 @@ def _order_thumbnail(
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
-    """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
+    """Collect what each expert says about a picture of the identifier's type.
+
+    The most influential expert comes first.
+    """
     extractor = identifier.extractor
     features = [
         extractor.extract(shrink(image, extractor.longest_side), identifier.type)

@@ -59,7 +59,7 @@ _KEYS = {
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
-    """Make the values of ``field_guide.html`` for the model that was read from a file."""
+    """Make the values of ``field_guide.html`` for a model that was read from a file."""
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
     others = families.pop("", [])
@@ -125,7 +125,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
 
 
 def _list_taken_for(species: Species) -> list[str]:
-    """List the species that held-out pictures were taken for instead, most frequent first."""
+    """List the species that held-out pictures were taken for, most frequent first."""
     counts: Counter[str] = Counter()
     for record in species.types.values():
         counts.update(record.held_out.confused_with if record.held_out else {})
@@ -133,7 +133,7 @@ def _list_taken_for(species: Species) -> list[str]:
 
 
 def state_typical_traits(name: str, species: Species) -> list[Statement]:
-    """State the medians of those of a species' traits that most of its plants agree about, but for sizes.
+    """State the medians of the traits that most plants of a species agree about.
 
     Leaflets that overlap can make a compound leaf look simple: a species is compound if
     most of its pictures are. What `marks.csv` says of the species takes the place of

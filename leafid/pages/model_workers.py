@@ -33,14 +33,17 @@ def call_with_model(
     function: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """Call ``function(model, *arguments)`` in a worker, which keeps the model and answers in the language."""
+    """Call ``function(model, *arguments)`` in a worker, which keeps the model.
+
+    It answers in the language.
+    """
     max_pixels.set(_MAX_PIXELS)
     with using_language(language):
         return function(read_once(model_file).in_language(language), *arguments)
 
 
 def warm_up(model_file: Path) -> None:
-    """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
+    """Identify a drawn leaf: model and libraries load before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
     next(read_once(model_file).identify(image))
@@ -56,7 +59,10 @@ def identify_pictures(
 def explain_pictures(
     model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]
 ) -> list[str]:
-    """Explain the answers to pictures, or to all of a tree together, as HTML for a page that has other answers."""
+    """Explain the answers to pictures, or to all of a tree together, as HTML.
+
+    It is for a page that has other answers.
+    """
     explained = [
         (answer, _explain(model, answer, ends))
         for answer in _identify(model, pictures, is_one_tree)

@@ -113,16 +113,19 @@ def draw_confusion_matrix(
         axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
         axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
         axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
-        description = f"Confusion matrix of {run}: correct species in rows, first answers in columns"
+        axis_words = "correct species in rows, first answers in columns"
+        description = f"Confusion matrix of {run}: {axis_words}"
         return _to_image(figure, description), _to_svg(figure)
 
 
 def _to_image(figure: Figure, description: str) -> str:
     """Make an image of HTML, whose source is the plot itself."""
-    source = f"data:image/svg+xml;base64,{base64.b64encode(_to_svg(figure).encode()).decode()}"
+    data = base64.b64encode(_to_svg(figure).encode()).decode()
     width, height = (round(96 * side) for side in figure.get_size_inches())
     label = escape(clean_text(description))
-    return f'<img class="plot" alt="{label}" width="{width}" height="{height}" src="{source}">'
+    size = f'width="{width}" height="{height}"'
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img class="plot" alt="{label}" {size} src="{source}">'
 
 
 def _to_svg(figure: Figure) -> str:

@@ -79,7 +79,9 @@ def make_report(
     options: ScoreOptions,
     jobs: int,
 ) -> tuple[str, dict[str, Table], dict[str, str]]:
-    """Make the report on runs, one or several with names that differ: the page, its tables and confusion plots by name.
+    """Make the report on runs: the page, and its tables and confusion plots by name.
+
+    The names of several runs differ.
 
     `all_judged` are their answers to all pictures, also of unknown species. The page
     may show `pictures`, without those that can't be read; `source` is what it calls the
@@ -169,7 +171,10 @@ def _describe_run(
 
 
 def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, Any]:
-    """Choose the pictures of a confusion: those that were confused, and others of both species, of training first."""
+    """Choose the pictures of a confusion.
+
+    They are those that were confused, and others of both species, of training first.
+    """
     types = {picture.name: picture.type for picture in pictures}
     type_ = types.get(confusion.pictures[0])
     examples: dict[str | None, list[str]] = defaultdict(list)
@@ -250,7 +255,10 @@ def _list_first(rankings: Sequence[Ranking]) -> list[str]:
 
 
 def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
-    """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
+    """List which species were taken for which.
+
+    They are sorted by number of pictures, share of the species, and name.
+    """
     wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     answers = zip(rankings, truth.species, truth.pictures, strict=True)
     for ranking, species, picture in answers:
@@ -274,7 +282,7 @@ def count_answers(
     confusions: Sequence[Confusion],
     most: int,
 ) -> tuple[list[str], NDArray[np.intp]]:
-    """Count the first answers of each species, or of the `most` species that are confused most often.
+    """Count the first answers of the `most` species that are confused most often.
 
     Return the species, sorted, and the pictures of each by their first answer, (n, n +
     1); the last column is of all other answers.

@@ -1,4 +1,7 @@
-"""The routes of ``leafid serve``, as a Starlette application, and the server that runs it until a signal ends it."""
+"""The routes of ``leafid serve``, and the server that runs until a signal ends it.
+
+The routes make a Starlette application.
+"""
 
 import asyncio
 import ipaddress
@@ -92,7 +95,7 @@ def make_app(
 
 
 def list_host_names() -> list[str]:
-    """List the names that other machines may know this one by: its name, and that of multicast DNS."""
+    """List the names of this machine for others: its own, and that of multicast DNS."""
     name = socket.gethostname().lower()
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
@@ -125,11 +128,11 @@ class _Site:
     async def guard(
         self, request: Request, call_next: RequestResponseEndpoint
     ) -> Response:
-        """Check Host on every request and Origin on those that send something, and restrict what a page can do.
+        """Check Host and Origin of a request, and restrict what a page can do.
 
-        A page elsewhere could let its own name point to this machine (DNS rebinding),
-        and then read the answers: the name in Host gives it away. Addresses can't be
-        redirected so.
+        Origin is checked where something is sent. A page elsewhere could let its own
+        name point to this machine (DNS rebinding), and then read the answers: the name
+        in Host gives it away. Addresses can't be redirected so.
         """
         language = self._choose_language(request)
         with using_language(language):
@@ -140,7 +143,7 @@ class _Site:
         return response
 
     def _choose_language(self, request: Request) -> str:
-        """Choose the language that a person has chosen on the page, that of the server, or that of the browser."""
+        """Choose the language: that of the person, of the server, or of the browser."""
         weights = {}
         for part in request.headers.get("accept-language", "").split(","):
             tag, _, weight = part.partition(";q=")
@@ -298,7 +301,10 @@ def run_server(
 
 
 class _ImpatientProtocol(H11Protocol):
-    """Closes connections without a complete header, at first and after each answer, so that others can come."""
+    """Closes connections that send no complete header, so that others can come.
+
+    They have some seconds for it, at first and after each answer.
+    """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
