@@ -45,7 +45,9 @@ def load_model(path: StrPath | None = None) -> Model:
     LeafidError
         When the file can't be read, or holds no model of this version.
     """
-    return Model.read(find_bundled_model() if path is None else path)
+    if path is None:
+        path = find_bundled_model()
+    return Model.read(path)
 
 
 def train(
@@ -153,7 +155,7 @@ def read_training_pictures(
     """
     if isinstance(collection, (str, os.PathLike)):
         collection = read_and_warn(collection, (EmptyClass,))
-    pictures = collection.pictures if isinstance(collection, Collection) else collection
+    pictures = getattr(collection, "pictures", collection)
     if not isinstance(pictures, Sequence) or not all(
         isinstance(picture, Picture) for picture in pictures
     ):
@@ -180,7 +182,9 @@ def load_recipes(
     only_type: AcquisitionType | str | None = None,
 ) -> dict[AcquisitionType, Recipe]:
     """Load a recipe for each type of the pictures, or for one of these types only."""
-    only = None if only_type is None else AcquisitionType.parse(only_type)
+    only = None
+    if only_type is not None:
+        only = AcquisitionType.parse(only_type)
     return {
         type_: load_recipe(recipe, type_)
         for type_ in choose_types_to_train(pictures, only)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -225,7 +226,8 @@ def describe(
         such family.
     """
     array = to_image(image, color=color)
-    names = families if isinstance(families, str | None) else list(families)
-    vectors = measure_families(array, _to_leaf(leaf, array), names)
-    values = [float(value) for vector in vectors.values() for value in vector]
-    return dict(zip(get_column_names(names), values, strict=True))
+    if not isinstance(families, str | None):
+        families = list(families)
+    vectors = measure_families(array, _to_leaf(leaf, array), families)
+    values = map(float, chain.from_iterable(vectors.values()))
+    return dict(zip(get_column_names(families), values, strict=True))

@@ -208,8 +208,10 @@ class Answer(NotebookMixin):
             names = translate(
                 "{first}, or {second}", first=names, second=self._describe_share(1)
             )
-        sure = [] if self.is_sure else self._list_what_is_sure()
-        return [self._say_how_sure(names), *sure]
+        clauses = [self._say_how_sure(names)]
+        if not self.is_sure:
+            clauses += self._list_what_is_sure()
+        return clauses
 
     def _describe_share(self, index: int) -> str:
         name, probability = self.ranking[index]
@@ -306,7 +308,9 @@ class Answer(NotebookMixin):
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
-        return f"{name} ({names[0]})" if names else name
+        if not names:
+            return name
+        return f"{name} ({names[0]})"
 
     @property
     def note(self) -> str:
@@ -404,14 +408,14 @@ def format_probability(probability: float, digits: int = 0) -> str:
     text = format_number(probability, spec)
     if text == format_number(1.0, spec):
         most = format_number(1 - least, spec)
-        return f">{most}" if digits else translate("over {share}", share=most)
+        if digits:
+            return f">{most}"
+        return translate("over {share}", share=most)
     if text == format_number(0.0, spec):
         least_share = format_number(least, spec)
-        return (
-            f"<{least_share}"
-            if digits
-            else translate("under {share}", share=least_share)
-        )
+        if digits:
+            return f"<{least_share}"
+        return translate("under {share}", share=least_share)
     return text
 
 

@@ -46,11 +46,9 @@ def load_recogniser(
 
     None if the type of every picture is known.
     """
-    return (
-        None
-        if all(p.type for p in pictures)
-        else read_once(Path(model or find_bundled_model())).recogniser
-    )
+    if all(picture.type for picture in pictures):
+        return None
+    return read_once(Path(model or find_bundled_model())).recogniser
 
 
 def assign_types(

@@ -84,9 +84,8 @@ class Identifier:
         for kept in self.statistics.values():
             yield from (kept.components, kept.remainder)
             # Means of measures, which have different units, are few.
-            yield from (
-                kept.transform.means.values() if kept.transform.scale is None else ()
-            )
+            if kept.transform.scale is None:
+                yield from kept.transform.means.values()
 
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -109,11 +108,7 @@ class Identifier:
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
         """Join the vectors of all experts, for `rejection`: float (n, n_columns)."""
-        names = self.recipe.experts
-        columns = [
-            np.array([item.vectors[name] for item in features]) for name in names
-        ]
-        return np.hstack(columns)
+        return np.hstack([stack(features, name) for name in self.recipe.experts])
 
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -140,11 +135,14 @@ class Identifier:
             **self.estimators,
         }
         return [
-            classifiers[name].scores(
-                np.array([item.vectors[name] for item in features], np.float32)
-            )
+            classifiers[name].scores(stack(features, name).astype(np.float32))
             for name in self.recipe.experts
         ]
+
+
+def stack(features: Sequence[Features], name: str) -> np.ndarray:
+    """Stack the vectors of an expert: float (n, n_values)."""
+    return np.array([item.vectors[name] for item in features])
 
 
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:

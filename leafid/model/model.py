@@ -302,9 +302,9 @@ class Model(NotebookMixin):
                 stream = iter(answers)
                 parts = [list(islice(stream, len(group))) for group in groups]
                 answers = [fuse_answers(self.types, part, reject_at) for part in parts]
-            yield from (
-                [self._back_off(answer) for answer in answers] if back_off else answers
-            )
+            if back_off:
+                answers = [self._back_off(answer) for answer in answers]
+            yield from answers
         log_types(recognised, MIN_COLLECTION)
 
     @cached_property
@@ -401,18 +401,18 @@ class Model(NotebookMixin):
             thresholds.append(fitted.back_off)
         # Without a leaf all species are equally probable: a threshold of 0 would select
         # the alphabet's first.
-        threshold = max(thresholds) if answer.has_leaf else np.inf
+        threshold = np.inf
+        if answer.has_leaf:
+            threshold = max(thresholds)
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         [named] = back_off(probabilities[None], taxonomy.path_table, threshold)
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        return replace(
-            answer,
-            decision=rank if answer.decision == "species" else answer.decision,
-            backed_off=named,
-        )
+        if answer.decision != "species":
+            rank = answer.decision
+        return replace(answer, decision=rank, backed_off=named)
 
 
 def _split_into_batches(

@@ -68,20 +68,20 @@ def fuse_answers(
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
     if not share.any():
-        decision = (
-            "unclear"
-            if any(answer.verdict == "unclear" for answer in readable)
-            else "no-leaf"
-        )
+        decision = "no-leaf"
+        if any(answer.verdict == "unclear" for answer in readable):
+            decision = "unclear"
     # Where a picture shows a leaf, the plant is not doubted for what others lack.
-    alike = [] if share.any() else [a for a in readable if a.verdict == decision]
-    reasons = [answer.reasons for answer in alike]
+    reasons = []
+    if not share.any():
+        reasons = [a.reasons for a in readable if a.verdict == decision]
+    # Probabilities that are rounded down twice may lose a digit.
+    ranking = readable[0].ranking
+    if len(readable) > 1:
+        ranking = rank_species(fused, species)
     return replace(
         readable[int(share.argmax())],
-        # Probabilities that are rounded down twice may lose a digit.
-        ranking=readable[0].ranking
-        if len(readable) == 1
-        else rank_species(fused, species),
+        ranking=ranking,
         confidence=max(answer.confidence for answer in readable),
         p_leaf=p_leaf,
         p_known=p_known,
@@ -98,7 +98,9 @@ def _judge(
 
     A picture shows a leaf of it.
     """
-    weights = share if share.any() else np.ones(len(answers))
+    weights = share
+    if not share.any():
+        weights = np.ones(len(answers))
     odds = np.clip(
         np.array([answer.p_known for answer in answers], float),
         _ODDS_FLOOR,

@@ -80,8 +80,9 @@ def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
         for type_ in AcquisitionType
         if type_ in recognised
     )
-    advice = "if all were taken in the same way, say which: --assume-type"
-    hint = f"; {advice}" if len(recognised) > 1 else ""
+    hint = ""
+    if len(recognised) > 1:
+        hint = "; if all were taken in the same way, say which: --assume-type"
     _log.info("acquisition types recognised: %s%s", counts, hint)
 
 

@@ -80,7 +80,9 @@ class Thresholds:
         """
         # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
         rank = math.floor((len(self.correct_probabilities) + 1) * (1 - coverage) + 1e-9)
-        return float(self.correct_probabilities[rank - 1]) if rank else 0.0
+        if not rank:
+            return 0.0
+        return float(self.correct_probabilities[rank - 1])
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,10 @@ def select_set(
             "the model keeps no thresholds: its training had no species with two "
             "plants; train it again on more plants, or ask for top-K sets"
         )
-    find_threshold = (
-        thresholds.threshold_for_size
-        if rule.kind == "average"
-        else thresholds.threshold_for_coverage
-    )
-    least = find_threshold(rule.value)
+    if rule.kind == "average":
+        least = thresholds.threshold_for_size(rule.value)
+    else:
+        least = thresholds.threshold_for_coverage(rule.value)
     return [
         (species, probability)
         for species, probability in ranking

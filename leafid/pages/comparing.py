@@ -29,9 +29,12 @@ def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
         return [second]
-    record = species[first].types.get(answer.type) if answer.type else None
-    confused = record.held_out.confused_with if record and record.held_out else {}
-    return [name for name in confused if name in species][:1]
+    if answer.type is None:
+        return []
+    record = species[first].types.get(answer.type)
+    if record is None or record.held_out is None:
+        return []
+    return [name for name in record.held_out.confused_with if name in species][:1]
 
 
 def compare_species(
@@ -86,7 +89,9 @@ def _compare_trait(
     margin = title.noticeable / 2
     near = [r.low - margin <= value <= r.high + margin for r in scaled]
     inside = [r.low <= value <= r.high for r in scaled]
-    favours = "neither" if any(near) else "against both"
+    favours = "against both"
+    if any(near):
+        favours = "neither"
     if sum(near) == 1 and inside == near:
         favours = names[inside.index(True)]
     distance = abs(scaled[0].median - scaled[1].median)

@@ -201,16 +201,25 @@ def explain(
             traits = _measure_at_best(image, leaf, answer.type, ends)
             traits, note = _check_traits(traits, leaf, answer, model.species)
     landmarks = traits.landmarks
-    n_shown = SPECIES_SHOWN if answer.has_leaf and answer.verdict != "unclear" else 0
-    ranking = answer.ranking[:n_shown]
+    ranking = []
+    if answer.has_leaf and answer.verdict != "unclear":
+        ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:
         compared = [ranking[0][0], *choose_rival(answer, model.species)]
     # What is measured from a tip that may be the base is no evidence.
-    unsure = set() if landmarks else _TRAITS_OF_ENDS
-    evidence = {name: traits.values[name] for name in traits.values.keys() - unsure}
-    opinions = []
+    evidence = dict(traits.values)
+    petioles = []
+    tip = base = None
+    if landmarks:
+        petioles = sketch_outlines(leaf.petiole)
+        tip, base = _to_point(landmarks.tip), _to_point(landmarks.base)
+    else:
+        for name in _TRAITS_OF_ENDS & evidence.keys():
+            del evidence[name]
+    outlines, opinions = [], []
     if is_leaf:
+        outlines = sketch_outlines(leaf.blade)
         opinions = _collect_opinions(model[answer.type].identifier, shown)
     return Explanation(
         answer=answer,
@@ -218,10 +227,10 @@ def explain(
         width=shown.shape[1],
         height=shown.shape[0],
         outline_confidence=leaf.outline_confidence,
-        outlines=sketch_outlines(leaf.blade) if is_leaf else [],
-        petioles=sketch_outlines(leaf.petiole) if landmarks else [],
-        tip=_to_point(landmarks.tip) if landmarks else None,
-        base=_to_point(landmarks.base) if landmarks else None,
+        outlines=outlines,
+        petioles=petioles,
+        tip=tip,
+        base=base,
         statements=state_traits(traits.values, traits.confidence),
         opinions=opinions,
         species=[

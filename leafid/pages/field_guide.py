@@ -213,7 +213,9 @@ def _tabulate_types(model: Model) -> Table:
 
 
 def _format_score(score: float | None) -> str | None:
-    return None if score is None else format_number(score, ".3f")
+    if score is None:
+        return None
+    return format_number(score, ".3f")
 
 
 def _tabulate_species(

@@ -86,7 +86,7 @@ def draw_confusion_matrix(
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in zip(*np.nonzero(counts), strict=True):
             colour, opacity = (
-                COLOURS[0 if row == column else 1],
+                COLOURS[int(row != column)],
                 0.12 + 0.45 * shares[row, column],
             )
             axes.add_patch(

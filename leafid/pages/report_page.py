@@ -251,7 +251,7 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
 
 def _list_first(rankings: Sequence[Ranking]) -> list[str]:
     """List the first answers, "" where there is none."""
-    return [ranking[0][0] if ranking else "" for ranking in rankings]
+    return [next(iter(ranking), ("", 0))[0] for ranking in rankings]
 
 
 def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
@@ -343,5 +343,5 @@ def make_picture_table(
     for name, rankings in answers.items():
         columns += [f"{name}: answer", f"{name}: score"]
         for row, ranking in zip(rows, rankings, strict=True):
-            row += ranking[0] if ranking else (None, None)
+            row += next(iter(ranking), (None, None))
     return Table("Pictures", columns, rows)

@@ -26,15 +26,8 @@ _MAX_NAME = 200
 # static/ends.js.
 _MIN_DISTANCE = 0.02
 # What a form says where a box is ticked, or isn't.
-_YES_OR_NO = {
-    "1": True,
-    "on": True,
-    "true": True,
-    "": False,
-    "0": False,
-    "off": False,
-    "false": False,
-}
+_YES = {"1", "on", "true"}
+_NO = {"", "0", "off", "false"}
 
 
 @dataclass(frozen=True)
@@ -151,11 +144,10 @@ def _get_word(form: FormData, field: str) -> str:
 
 
 def _parse_together(word: str) -> bool:
-    answer = _YES_OR_NO.get(word.lower())
-    if answer is None:
+    if word.lower() not in _YES | _NO:
         text = translate("expected true or false as together, found {word}", word=word)
         raise HTTPException(400, text)
-    return answer
+    return word.lower() in _YES
 
 
 def _parse_ends(word: str) -> list[float]:
