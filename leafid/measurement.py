@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from leafid.descriptors.measures import LeafMeasures, measure_leaf
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
@@ -125,18 +126,19 @@ def measure(
     array = to_image(picture)
     if leaf is None:
         leaf = find_alpha(image, picture)
-    judge = None
+    judged: Iterable[tuple[LeafMeasures, str | None]]
     if leaf is None:
         judge = model or read_once(find_bundled_model())
-        acquisition_type = _find_type(picture, array, acquisition_type)
-        leaves = _find_leaves(array, acquisition_type, each_leaf)
+        type_ = _find_type(picture, array, acquisition_type)
+        leaves = _find_leaves(array, type_, each_leaf)
+        judged = judge_leaves(judge, picture, array, leaves, type_)
     else:
-        leaves = _split_mask(_to_leaf(leaf, array), each_leaf)
+        # What a person marks is a leaf.
+        parts = _split_mask(_to_leaf(leaf, array), each_leaf)
+        judged = ((measure_leaf(part), None) for part in parts)
     return [
         {"verdict": verdict} | measures.to_record(size, unit)
-        for measures, verdict in judge_leaves(
-            judge, picture, array, leaves, acquisition_type
-        )
+        for measures, verdict in judged
     ]
 
 

@@ -1,4 +1,4 @@
-"""Measures the leaves of a picture, each with the verdict of a model."""
+"""Measures the leaves of a picture, each with the verdict of a model on whether it is one."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,24 +13,17 @@ DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
 def judge_leaves(
-    model: Model | None,
+    model: Model,
     picture: Picture | Image,
     image: Image,
     leaves: Sequence[Segmentation],
-    acquisition_type: AcquisitionType | str | None,
-) -> Iterator[tuple[LeafMeasures, str | None]]:
-    """Measure the leaves of an image, each with the verdict of the model.
+    acquisition_type: AcquisitionType,
+) -> Iterator[tuple[LeafMeasures, str]]:
+    """Measure the leaves of an image, and say which are "leaf", "no leaf" or "unclear", as the model answers.
 
-    It is "leaf", "no leaf" or "unclear", and None without a model: what a person marks
-    is a leaf, without holes that would have to be found.
-
-    A single leaf is answered by the picture, which may have other leaves; each of
-    several by itself. The confidences of what isn't surely a leaf are multiplied by the
-    probability that it is one.
+    A single leaf is answered by the picture, which may have other leaves; each of several by itself. The confidences of
+    what isn't surely a leaf are multiplied by the probability that it is one.
     """
-    if model is None:
-        yield from ((measure_leaf(leaf), None) for leaf in leaves)
-        return
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]

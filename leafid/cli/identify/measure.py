@@ -33,7 +33,7 @@ examples:
   leafid measure --list
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -59,7 +59,7 @@ from leafid.cli.outputs import (
     make_output_names,
     open_text,
 )
-from leafid.descriptors.measures import LeafMeasures, list_measures
+from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.files import open_output
@@ -181,10 +181,15 @@ def _measure(
     remarks = [scale.remark] if scale.remark else []
     if len(leaves) < n_leaves:
         remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")
-    model = None if masks else read_once(model_file)
-    judged = judge_leaves(
-        model, picture if scale.outline is None else flat, flat, leaves, type_
+    # What a person marks is a leaf, without holes that would have to be found.
+    judged: Iterable[tuple[LeafMeasures, str | None]] = (
+        (measure_leaf(leaf), None) for leaf in leaves
     )
+    if not masks:
+        model = read_once(model_file)
+        judged = judge_leaves(
+            model, picture if scale.outline is None else flat, flat, leaves, type_
+        )
     start = {
         "picture": str(picture.file),
         "type": picture.type,
