@@ -3,11 +3,12 @@
 from .api import explain as explain
 from .api import extend as extend
 from .api import load_model as load_model
-from .api import measure as measure
-from .api import segment as segment
 from .api import train as train
-from .api import traits as traits
 from .errors import LeafidError as LeafidError
+from .measurement import describe as describe
+from .measurement import measure as measure
+from .measurement import segment as segment
+from .measurement import traits as traits
 from .model.answer import Answer as Answer
 from .model.model import Model as Model
 from .pages.explaining import Explanation as Explanation

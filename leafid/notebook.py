@@ -1,4 +1,7 @@
-"""What a notebook shows of an object: HTML, by a macro of `notebook.html`, and outlines on axes of Matplotlib."""
+"""What a notebook shows of an object.
+
+It is HTML, by a macro of `notebook.html`, or outlines on axes of Matplotlib.
+"""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +12,7 @@ from typing import Any
 from leafid.errors import escape_unprintable
 
 
-class Shown:
+class NotebookMixin:
     """An object that a notebook shows by the macro that is called as its class."""
 
     __slots__ = ()
@@ -27,7 +30,7 @@ class Shown:
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes what `finalize` makes of each string."""
+    """Make the environment of templates, which escapes strings after `finalize`."""
     from jinja2 import (
         Environment,
         FileSystemLoader,
@@ -51,7 +54,9 @@ def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
 def plot_outlines(
     image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None
 ) -> Any:
-    """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask; return the axes of Matplotlib.
+    """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask.
+
+    Return the axes of Matplotlib.
 
     The axes are the current ones by default.
     """

@@ -18,12 +18,13 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from leafid.api import measure, segment, train
+from leafid.api import train
 from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.features.loader import PictureFunction, open_loader
 from leafid.features.recipe import Expert
 from leafid.files import StrPath
+from leafid.measurement import describe, segment
 from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
@@ -107,7 +108,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         leaf = segment(image, picture.type)
         if not leaf.blade.any():
             return np.full(len(self.feature_names_out_), np.nan)
-        return np.array(list(measure(image, leaf, self.families).values()))
+        return np.array(list(describe(image, leaf, self.families).values()))
 
     def get_feature_names_out(
         self, input_features: object = None

@@ -1,4 +1,7 @@
-"""Says what people read in their language: messages are in English here, and `languages/*.csv` translates them."""
+"""Says what people read in their language.
+
+Messages are in English here, and `languages/*.csv` translates them.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +23,7 @@ _language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 @contextmanager
 def using_language(language: str) -> Iterator[None]:
-    """Say everything in a language meanwhile, in this thread or task: "en", "fr" or "de".
+    """Say everything in a language, "en", "fr" or "de", in this thread or task.
 
     An `InputError` is raised for any other.
     """
@@ -39,7 +42,9 @@ def get_language() -> str:
 
 
 def translate(message: str, **values: Any) -> str:
-    """Translate a message, and fill in values where it has their names in braces; numbers are written as people do.
+    """Translate a message, and fill in values where it has their names in braces.
+
+    Numbers are written as people do.
 
     Examples
     --------
@@ -73,10 +78,10 @@ def format_number(number: float, spec: str) -> str:
 @cache
 def read_catalogue(language: str) -> dict[str, str]:
     """Read the translation of each message; nothing for English."""
+    if language == DEFAULT_LANGUAGE:
+        return {}
     file = Path(__file__).parent / "languages" / f"{language}.csv"
-    return (
-        dict(row for _, row in read_table(file)) if language != DEFAULT_LANGUAGE else {}
-    )
+    return dict(row for _, row in read_table(file))
 
 
 class _Number(float):

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from leafid.cli.main import main
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
@@ -131,9 +131,9 @@ def only_one_process(file: Path) -> Iterator[None]:
 
 
 def run_command(*words: object) -> Outcome:
-    environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
-    status = main([str(word) for word in words], environment)
-    return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
+    console = Console(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
+    status = main([str(word) for word in words], console)
+    return Outcome(status, console.stdout.getvalue(), console.stderr.getvalue())
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.main import COMMANDS, GROUPS, main
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
 from leafid.scoring.tables import RAISED
@@ -172,7 +172,7 @@ def run(command: str) -> str:
         return shown.getvalue()
     assert program == "leafid", f"expected a leafid command, found {command!r}"
     main(
-        words, Environment(shown, shown, log_interval=1e6)
+        words, Console(shown, shown, log_interval=1e6)
     )  # no progress, on a busy machine either
     return shown.getvalue()
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzz.drawings import DRAWINGS
 from fuzz.target import Target
-from leafid import AcquisitionType, Model, load_model, measure, segment
+from leafid import AcquisitionType, Model, describe, load_model, segment
 
 _KINDS = tuple(DRAWINGS)
 _TYPES = tuple(AcquisitionType)
@@ -54,5 +54,5 @@ def _check_drawing(
             f"{name} as {type_}: expected probabilities that sum to 1, found {total}: {answer}"
         )
     leaf = segment(image, type_)
-    if leaf.mask.any() and not all(map(np.isfinite, measure(image, leaf).values())):
+    if leaf.mask.any() and not all(map(np.isfinite, describe(image, leaf).values())):
         raise AssertionError(f"{name} as {type_}: expected finite measures")

@@ -10,7 +10,7 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import CACHE, switch
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.features.feature_cache import DATABASE, choose_cache_folder, remove_cache
 
 
@@ -19,13 +19,13 @@ class Options:
     clear: bool = switch("remove all features")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     folder = Path(options.cache or choose_cache_folder())
     file = folder / DATABASE
     if not file.exists():
-        environment.print(f"{folder}: no feature cache there")
+        console.print(f"{folder}: no feature cache there")
     elif options.clear:
         remove_cache(folder)
-        environment.note(f"leafid: {file} removed")
+        console.note(f"leafid: {file} removed")
     else:
-        environment.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")
+        console.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")

@@ -14,7 +14,7 @@ from leafid.cli.arguments import (
     UnlabelledOptions,
     option,
 )
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
@@ -33,9 +33,7 @@ class PerPictureOptions(UnlabelledOptions, ComputingOptions):
 
 
 @contextmanager
-def open_loader(
-    options: CacheOptions, environment: Environment
-) -> Iterator[FeatureLoader]:
+def open_loader(options: CacheOptions, console: Console) -> Iterator[FeatureLoader]:
     """Open the feature cache, connect to the cluster, and yield a loader with both."""
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
@@ -49,15 +47,15 @@ def open_loader(
                 closing(FeatureCache(folder, round(options.cache_limit * 2**30)))
             )
         except LeafidError as error:
-            environment.warn(f"{error}; nothing is cached")
-        yield FeatureLoader(cache, options.jobs, environment.progress)
+            console.warn(f"{error}; nothing is cached")
+        yield FeatureLoader(cache, options.jobs, console.progress)
 
 
 def map_pictures(
     function: Callable[[Picture], T],
     pictures: Sequence[Picture],
     options: PerPictureOptions,
-    environment: Environment,
+    console: Console,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:
     """Call a function of each picture in workers.
@@ -65,7 +63,7 @@ def map_pictures(
     An unknown acquisition type is recognised first. Yield the pictures with the
     results. Pictures that can't be read are left out and reported.
     """
-    loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
+    loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
     typed = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):
@@ -86,7 +84,7 @@ def map_pictures(
             if result is not None:
                 yield picture, result
     if loader.unreadable:
-        environment.note(
+        console.note(
             f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out"
         )
 
@@ -120,7 +118,7 @@ def read_training_pictures(
 def assign_types_and_warn(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
-    environment: Environment,
+    console: Console,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Recognise unknown acquisition types.
@@ -133,7 +131,7 @@ def assign_types_and_warn(
         check_labels(pictures)
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
-        environment.warn(
+        console.warn(
             f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where "
             "several show one plant, held-out scores are too high (top-1 0.993 "
             "instead of 0.85 for scans of ImageCLEF 2011); say --plants-from, or look "

@@ -26,7 +26,7 @@ from typing import Any
 from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import UsageError, escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
@@ -77,10 +77,10 @@ class Options(ReadingOptions):
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     paths = options.collection or [str(find_bundled_model())]
     if len(paths) == 1 and is_model(paths[0]):
-        _describe_model(Path(paths[0]), options, environment)
+        _describe_model(Path(paths[0]), options, console)
         return
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(paths)}")
@@ -99,18 +99,18 @@ def run(options: Options, environment: Environment) -> None:
         make_failure=make_failure,
         n_few=N_FEW_READ,
     )
-    checks = list(environment.progress(results, len(files), "reading"))
+    checks = list(console.progress(results, len(files), "reading"))
     summary = summarise(collection, checks)
     if options.format == "json":
-        _print_json(summary, environment)
+        _print_json(summary, console)
     else:
         for line in _format_summary(summary):
-            environment.print(line)
+            console.print(line)
     if options.similar:
-        _write_similar(options.similar, options.jobs, collection, environment)
+        _write_similar(options.similar, options.jobs, collection, console)
 
 
-def _describe_model(file: Path, options: Options, environment: Environment) -> None:
+def _describe_model(file: Path, options: Options, console: Console) -> None:
     if options.output:
         check_output(options.output, [file], file=FILE_NAME)
     model = Model.read(file).in_language(options.language)
@@ -118,27 +118,27 @@ def _describe_model(file: Path, options: Options, environment: Environment) -> N
     if options.output:
         page = f"{options.output}/{FILE_NAME}"
         write_text(page, render_page("field_guide.html", **guide))
-        environment.print(page)
+        console.print(page)
     elif options.format == "json":
         facts = describe_model(model, str(file))
-        _print_json(facts | {"card": guide["card"]}, environment)
+        _print_json(facts | {"card": guide["card"]}, console)
     else:
         number = translate("{number} species", number=len(model.species))
-        environment.print(f"{file}: {number}\n")
-        environment.stdout.write(render([guide["types"], guide["species"]], digits=3))
+        console.print(f"{file}: {number}\n")
+        console.stdout.write(render([guide["types"], guide["species"]], digits=3))
         if guide["note"]:
-            environment.print(f"\n{guide['note']}")
+            console.print(f"\n{guide['note']}")
 
 
-def _print_json(value: dict[str, Any], environment: Environment) -> None:
-    environment.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+def _print_json(value: dict[str, Any], console: Console) -> None:
+    console.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _write_similar(
-    table: str, jobs: int, collection: Collection, environment: Environment
+    table: str, jobs: int, collection: Collection, console: Console
 ) -> None:
     """Write the table of plants: each group of similar pictures is a plant."""
-    loader = FeatureLoader(jobs=jobs, progress=environment.progress)
+    loader = FeatureLoader(jobs=jobs, progress=console.progress)
     labelled = collection.select_labelled().pictures
     pictures = [picture for picture in labelled if picture.file.is_file()]
     plants = {p.file: p.plant or p.title for p in pictures}
@@ -152,8 +152,8 @@ def _write_similar(
         rows.append([path, str(picture.species), plants[picture.file]])
     write_text(table, format_csv(rows))
     for line in _shorten(lines):
-        environment.note(f"one leaf: {escape_unprintable(line)}")
-    environment.note(
+        console.note(f"one leaf: {escape_unprintable(line)}")
+    console.note(
         f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for "
         "--metadata"
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 import leafid
 from leafid.cli.arguments import Parser, suggest
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import (
     LeafidError,
     ProblemsError,
@@ -77,7 +77,7 @@ _FOLDERS = {
     "other tasks": "tasks.",
     "tools": "",
 }
-# A command's module has the class Options and the function run(options, environment),
+# A command's module has the class Options and the function run(options, console),
 # which returns the exit status if that may be 1. The docstring of the module is the
 # help. It is imported only when the command is called.
 COMMANDS = {
@@ -92,9 +92,7 @@ EXIT_WRONG_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 
-def main(
-    argv: Sequence[str] | None = None, environment: Environment | None = None
-) -> int:
+def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
     """Run a command.
 
     Return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an
@@ -104,17 +102,17 @@ def main(
     process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    environment = environment or Environment()
+    console = console or Console()
     debug = "--debug" in words
     status = 0
     try:
         with naming_what_to_install():
             status = _dispatch(
-                [word for word in words if word != "--debug"], environment, debug
+                [word for word in words if word != "--debug"], console, debug
             )
-        environment.stdout.flush()
+        console.stdout.flush()
     except KeyboardInterrupt:
-        environment.note("leafid: interrupted")
+        console.note("leafid: interrupted")
         status = EXIT_INTERRUPTED
     except BrokenPipeError:
         # It is no error when the reader of the output has closed it (`leafid … |
@@ -123,10 +121,10 @@ def main(
     except Exception as error:
         status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
         if debug:
-            environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
+            console.note("".join(traceback.format_exception(error)).rstrip("\n"))
         for line in _format_error(error):
-            environment.note(f"leafid: error: {line}")
-    environment.flush_stdout()
+            console.note(f"leafid: error: {line}")
+    console.flush_stdout()
     return status
 
 
@@ -149,16 +147,16 @@ def _format_error(error: BaseException) -> list[str]:
     return [to_one_line(text)]
 
 
-def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
+def _dispatch(words: list[str], console: Console, debug: bool) -> int:
     if not words:
-        environment.note(_format_overview())
+        console.note(_format_overview())
         return EXIT_WRONG_USAGE
     command, *arguments = words
     if command in {"-h", "--help"}:
-        environment.print(_format_overview())
+        console.print(_format_overview())
         return 0
     if command == "--version":
-        environment.print(f"leafid {leafid.__version__}")
+        console.print(f"leafid {leafid.__version__}")
         return 0
     if command not in COMMANDS:
         hint = suggest(command, COMMANDS)
@@ -178,15 +176,15 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         module.Options, prog=f"leafid {command}", description=module.__doc__
     )
     if has_help:
-        environment.stdout.write(parser.format_help())
+        console.stdout.write(parser.format_help())
         return 0
     options = parser.parse(arguments)
     language = getattr(options, "language", None) or DEFAULT_LANGUAGE
     with (
-        _logging_to(environment, logging.DEBUG if debug else logging.INFO),
+        _logging_to(console, logging.DEBUG if debug else logging.INFO),
         using_language(language),
     ):
-        return module.run(options, environment) or 0
+        return module.run(options, console) or 0
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -224,7 +222,7 @@ def _format_overview() -> str:
 
 
 @contextmanager
-def _logging_to(environment: Environment, level: int) -> Iterator[None]:
+def _logging_to(console: Console, level: int) -> Iterator[None]:
     """Write warnings and notes to stderr: ten warnings of each kind, then their number.
 
     At level DEBUG, all warnings and tracebacks are written.
@@ -235,12 +233,12 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
     def emit(record: logging.LogRecord) -> None:
         text = record.getMessage()
         if record.levelno < logging.WARNING:
-            environment.note(text)
+            console.note(text)
             return
         alike = warnings[record.pathname, record.lineno]
         alike.append(to_one_line(text))
         if len(alike) <= _MAX_ALIKE or level == logging.DEBUG:
-            environment.note(f"leafid: warning: {alike[-1]}")
+            console.note(f"leafid: warning: {alike[-1]}")
 
     handler = logging.Handler()
     handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
@@ -254,7 +252,7 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
         for alike in warnings.values():
             more = len(alike) - _MAX_ALIKE
             if more > 0 and level != logging.DEBUG:
-                environment.note(
+                console.note(
                     f"leafid: warning: and {more} more like this (--debug shows all): "
                     f"{alike[-1]}"
                 )

@@ -29,7 +29,7 @@ def _open_stream(name: str) -> TextIO:
 
 
 @dataclass
-class Environment:
+class Console:
     """Streams for results (`stdout`) and for messages and progress (`stderr`)."""
 
     stdout: TextIO = field(default_factory=lambda: _open_stream("stdout"))
@@ -111,18 +111,16 @@ def _redirect_to_devnull(stream: TextIO) -> None:
 def print_tables(
     tables: Sequence[Table],
     options: TableOptions,
-    environment: Environment,
+    console: Console,
     digits: int = 4,
 ) -> None:
     tables = choose_tables(tables, options.format, options.table)
-    environment.stdout.write(render(tables, options.format, digits))
+    console.stdout.write(render(tables, options.format, digits))
 
 
-def open_text(
-    path: str | None, environment: Environment
-) -> AbstractContextManager[IO[str]]:
+def open_text(path: str | None, console: Console) -> AbstractContextManager[IO[str]]:
     """Open a text file, which appears when it is complete, or stdout without a path."""
-    return open_output(path) if path else nullcontext(environment.stdout)
+    return open_output(path) if path else nullcontext(console.stdout)
 
 
 def check_output(

@@ -9,7 +9,6 @@ from typing import Any
 
 import cv2
 import numpy as np
-from skimage.measure import perimeter as measure_perimeter
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.measure_confidence import compose_confidence, list_measures
@@ -100,6 +99,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which
     leaves out what isn't sure, or can't be seen in the picture.
     """
+    # It takes half a second to import.
+    from skimage.measure import perimeter as measure_perimeter
+
     traits, landmarks = measure_reliable_traits(leaf)
     if landmarks is None:
         raise ValueError("leaf: expected a blade of pixels, found an empty mask")

@@ -1,1 +1,1 @@
-"""What answers: identifiers, models, thresholds, plants and sessions, and the model file."""
+"""What answers: identifiers, models, thresholds, plants, sessions, the model file."""

@@ -1,4 +1,4 @@
-"""What a model says about a picture, and the record of it that JSON, CSV and the web page hold."""
+"""What a model says about a picture, and its record for JSON, CSV and the web page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from leafid.learning.rejection import apply_calibration
-from leafid.notebook import Shown
+from leafid.notebook import NotebookMixin
 from leafid.pictures.names import find_accepted_name
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
@@ -19,8 +19,9 @@ from leafid.translation import format_number, join_clauses, translate
 
 # Probabilities in answers are multiples of one over this number.
 _STEPS = 10**9
-# The lowest probabilities of an answer that is called sure, probable, possible; that is not uncertain; of a second
-# species; and of a higher taxon that is called sure. Of other people's pictures, lower ones are often wrong.
+# The lowest probabilities of an answer that is called sure, probable, possible; that is
+# not uncertain; of a second species; and of a higher taxon that is called sure. Of
+# other people's pictures, lower ones are often wrong.
 _SURE = 0.98
 _PROBABLE = 0.6
 _POSSIBLE = 0.2
@@ -53,38 +54,45 @@ Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(Shown):
+class Answer(NotebookMixin):
     """What a model says about a picture."""
 
     #: The picture, with the acquisition type that it was identified as.
     picture: Picture
-    #: All species with their probabilities, rounded down to nine digits: the most probable first,
-    #: equally probable ones in alphabetical order.
+    #: All species with their probabilities, rounded down to nine digits: the most
+    #: probable first, equally probable ones in alphabetical order.
     ranking: list[tuple[str, float]]
-    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
+    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all
+    #: species are equally probable.
     confidence: float
-    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf is of a species that the model
-    #: knows; those of the ranking hold if it is. None where the model has not learned to tell.
+    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf
+    #: is of a species that the model knows; those of the ranking hold if it is. None
+    #: where the model has not learned to tell.
     p_leaf: float | None = None
     p_known: float | None = None
-    #: The rank of the taxon that the thresholds let the model name, or why it names none: probably a leaf of an unknown
-    #: species, no leaf, or a picture that can't be judged ("unclear"). A genus, family or order is named with back-off
-    #: only; "unknown" also where not even an order is probable enough.
+    #: The rank of the taxon that the thresholds let the model name, or why it names
+    #: none: probably a leaf of an unknown species, no leaf, or a picture that can't be
+    #: judged ("unclear"). A genus, family or order is named with back-off only;
+    #: "unknown" also where not even an order is probable enough.
     decision: Decision = "species"
-    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes `answer_probability`.
+    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes
+    #: `answer_probability`.
     calibration: tuple[float, float] = (1.0, 0.0)
-    #: Why the picture is hard to judge, and what to do: `leafid.model.reasons.explain_doubt`.
+    #: Why the picture is hard to judge, and what to do:
+    #: `leafid.model.reasons.explain_doubt`.
     reasons: tuple[str, ...] = ()
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
     #: Probability of the type; None where it was given.
     type_probability: float | None = None
-    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae *", "Fagales *" or "*".
+    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae
+    #: *", "Fagales *" or "*".
     backed_off: tuple[str, float] | None = None
     #: `common_names`, `taxa`: the common names of each species, and its higher taxa.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     taxa: Mapping[str, Taxon] = field(default_factory=dict, repr=False)
-    #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
+    #: The answers to the pictures of a plant that this one was made from; `picture` is
+    #: that with the surest leaf.
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
     whole: Answer | None = field(default=None, repr=False)
@@ -93,10 +101,21 @@ class Answer(Shown):
 
     def __repr__(self) -> str:
         pictures = ", ".join(part.picture.title for part in self.parts or [self])
-        return f"<Answer to {pictures} ({self.type or 'unreadable'}): {self.problem or self.verdict_text}>"
+        type_, words = self.type or "unreadable", self.problem or self.verdict_text
+        return f"<Answer to {pictures} ({type_}): {words}>"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the first five species as bars on axes of Matplotlib, by default the current ones; return the axes."""
+        """Draw the first five species as bars.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         from matplotlib import pyplot  # takes a second to import
 
         axes = ax or pyplot.gca()
@@ -111,7 +130,10 @@ class Answer(Shown):
 
     @property
     def shares(self) -> list[tuple[str, float, str]]:
-        """The first five species, with their probabilities as of `calibrate`, as a number and for people."""
+        """The first five species, with their probabilities as numbers and in words.
+
+        The probabilities are those of `calibrate`.
+        """
         first = [
             (self._describe_species(name), self.calibrate(p))
             for name, p in self.ranking[:5]
@@ -120,7 +142,10 @@ class Answer(Shown):
 
     @property
     def verdict(self) -> Verdict:
-        """The decision, or "uncertain" where a species is named that is not probable enough to rely on."""
+        """The decision, or "uncertain".
+
+        It is uncertain where a species is named that is not probable enough to rely on.
+        """
         if self.whole is not None:
             return self.whole.verdict
         if self.problem is not None:
@@ -133,9 +158,10 @@ class Answer(Shown):
 
     @property
     def answer_probability(self) -> float | None:
-        """The probability that the picture shows a leaf of what `name` says, calibrated on held-out pictures.
+        """The probability that the picture shows a leaf of what `name` says.
 
-        It is that of the first species where the model names none, and None for a picture that can't be read or judged.
+        It is calibrated on held-out pictures. It is that of the first species where the
+        model names none, and None for a picture that can't be read or judged.
         """
         if self.verdict in {"unreadable", "unclear"}:
             return None
@@ -182,8 +208,10 @@ class Answer(Shown):
             names = translate(
                 "{first}, or {second}", first=names, second=self._describe_share(1)
             )
-        sure = [] if self.is_sure else self._list_what_is_sure()
-        return [self._say_how_sure(names), *sure]
+        clauses = [self._say_how_sure(names)]
+        if not self.is_sure:
+            clauses += self._list_what_is_sure()
+        return clauses
 
     def _describe_share(self, index: int) -> str:
         name, probability = self.ranking[index]
@@ -197,7 +225,7 @@ class Answer(Shown):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The reasons that the verdict in words has: none beside a higher taxon or where `is_sure`."""
+        """The reasons that the verdict has in words, where it is not sure."""
         answer = self.whole or self
         if answer.problem or answer.verdict in _HIGHER or answer.is_sure:
             return ()
@@ -210,7 +238,10 @@ class Answer(Shown):
 
     @property
     def details(self) -> str:
-        """The probabilities that that of the answer is made of; "" where the model has not learned to tell leaves."""
+        """The probabilities that that of the answer is made of.
+
+        "" where the model has not learned to tell leaves.
+        """
         if self.p_leaf is None or self.p_known is None:
             return ""
         return translate(
@@ -223,10 +254,11 @@ class Answer(Shown):
         )
 
     def calibrate(self, probability: float) -> float:
-        """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
+        """Turn a probability into that of a picture that may show anything.
 
-        It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out pictures taught. A species that is
-        not the first gets at most what the first one leaves.
+        It is one of the ranking, or of a higher taxon. It is multiplied by `p_leaf` and
+        `p_known`, and corrected by what held-out pictures taught. A species that is not
+        the first gets at most what the first one leaves.
         """
         answer = self.whole or self
         share = apply_calibration(probability * answer.known_leaf, answer.calibration)
@@ -244,13 +276,20 @@ class Answer(Shown):
 
     @property
     def _first(self) -> tuple[str, float]:
-        """What is named, or else the first species, with its probability if the picture shows a known leaf."""
+        """What is named, or else the first species, with its probability.
+
+        It holds if the picture shows a known leaf.
+        """
         if self.backed_off and self.decision in _HIGHER:
             return self.backed_off
         return self.ranking[0]
 
     def _list_what_is_sure(self) -> list[str]:
-        """Say that the genus or family of the first species is sure, or that it is one of the first two, if so."""
+        """Say what is sure, if anything is.
+
+        It is the genus or family of the first species, or that it is one of the first
+        two.
+        """
         for rank, message in SURE_TAXA.items():
             shares: dict[str | None, float] = defaultdict(float)
             for name, probability in self.ranking:
@@ -269,7 +308,9 @@ class Answer(Shown):
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
-        return f"{name} ({names[0]})" if names else name
+        if not names:
+            return name
+        return f"{name} ({names[0]})"
 
     @property
     def note(self) -> str:
@@ -282,7 +323,10 @@ class Answer(Shown):
 
     @property
     def type(self) -> AcquisitionType | None:
-        """The acquisition type that the picture was identified as; None where it could not be read."""
+        """The acquisition type that the picture was identified as.
+
+        None where it could not be read.
+        """
         return self.picture.type
 
     @property
@@ -292,13 +336,22 @@ class Answer(Shown):
 
     @property
     def name(self) -> str | None:
-        """The species or higher taxon that the model names; None where it names none."""
+        """The species or higher taxon that the model names.
+
+        None where it names none.
+        """
         if self.verdict in {"unclear", "unknown", "no-leaf", "unreadable"}:
             return None
         return self._first[0].removesuffix(WILDCARD).rstrip()
 
     def expand(self) -> list[Answer]:
-        """List the answers to the pictures: those of a plant get its ranking and verdict."""
+        """List the answers to the pictures of a plant, with its ranking and verdict.
+
+        Returns
+        -------
+        list of Answer
+            The answer alone, where it isn't one to a plant.
+        """
         names = ("ranking", "p_known", "decision", "reasons", "backed_off")
         shared = {name: getattr(self, name) for name in names} | {"whole": self}
         return [
@@ -308,7 +361,9 @@ class Answer(Shown):
     def to_dict(
         self, ranking: Sequence[tuple[str, float]] | None = None
     ) -> dict[str, Any]:
-        """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
+        """Make the record of the answer, which JSON can hold.
+
+        Docs/formats.md describes its keys.
 
         `ranking` is reported in place of the whole ranking, such as its beginning.
         """
@@ -337,7 +392,9 @@ class Answer(Shown):
 
 
 def format_probability(probability: float, digits: int = 0) -> str:
-    """Format a probability as a percentage for a sentence, or with digits for a table; it never rounds to certainty.
+    """Format a probability as a percentage for a sentence, or with digits for a table.
+
+    It never rounds to certainty.
 
     Examples
     --------
@@ -351,25 +408,28 @@ def format_probability(probability: float, digits: int = 0) -> str:
     text = format_number(probability, spec)
     if text == format_number(1.0, spec):
         most = format_number(1 - least, spec)
-        return f">{most}" if digits else translate("over {share}", share=most)
+        if digits:
+            return f">{most}"
+        return translate("over {share}", share=most)
     if text == format_number(0.0, spec):
         least_share = format_number(least, spec)
-        return (
-            f"<{least_share}"
-            if digits
-            else translate("under {share}", share=least_share)
-        )
+        if digits:
+            return f"<{least_share}"
+        return translate("under {share}", share=least_share)
     return text
 
 
 def rank_species(
     probabilities: np.ndarray, species: Sequence[str]
 ) -> list[tuple[str, float]]:
-    """Sort species, which are given in alphabetical order, by falling probability, equally probable ones by name.
+    """Sort species by falling probability, equally probable ones by name.
+
+    They are given in alphabetical order.
 
     Examples
     --------
-    >>> rank_species(np.array([0.25, 0.5, 0.25]), ["Acer campestre", "Olea europaea", "Salix alba"])
+    >>> names = ["Acer campestre", "Olea europaea", "Salix alba"]
+    >>> rank_species(np.array([0.25, 0.5, 0.25]), names)
     [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
     """
     order = np.argsort(-probabilities, kind="stable")

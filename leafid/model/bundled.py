@@ -14,7 +14,8 @@ from leafid.model.recogniser import TypeRecogniser, log_types
 from leafid.pictures.picture import Picture, warn_of_lost_species
 
 DEFAULT_NAME = "imageclef2011.leafid"
-#: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
+#: Share of the pictures without a type below which a recognised type is taken for an
+#: error of the recogniser.
 MIN_TYPE_SHARE = 0.1
 
 
@@ -27,7 +28,8 @@ def find_bundled_model() -> Path:
             return folder / DEFAULT_NAME
     raise LeafidError(
         f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
-        "name one with --model, or train one with 'leafid train'; to recognise no types, say --assume-type"
+        "name one with --model, or train one with 'leafid train'; "
+        "to recognise no types, say --assume-type"
     )
 
 
@@ -40,12 +42,13 @@ def read_once(path: Path) -> Model:
 def load_recogniser(
     pictures: Sequence[Picture], model: StrPath | None = None
 ) -> TypeRecogniser | None:
-    """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
-    return (
-        None
-        if all(p.type for p in pictures)
-        else read_once(Path(model or find_bundled_model())).recogniser
-    )
+    """Read the type recogniser of a model, by default the bundled one.
+
+    None if the type of every picture is known.
+    """
+    if all(picture.type for picture in pictures):
+        return None
+    return read_once(Path(model or find_bundled_model())).recogniser
 
 
 def assign_types(
@@ -53,9 +56,12 @@ def assign_types(
     loader: FeatureLoader,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Give pictures of a collection without a type one that is frequent among them; leave out unreadable ones.
+    """Give pictures of a collection without a type one that is frequent among them.
 
-    The recogniser is that of the bundled model by default. The types are logged, and lost species warned of.
+    Leave out unreadable ones.
+
+    The recogniser is that of the bundled model by default. The types are logged, and
+    lost species warned of.
     """
     used = recogniser or load_recogniser(pictures)
     if used is None:

@@ -1,4 +1,4 @@
-"""Answers of identifiers to pictures whose plants they were not trained on, and their scores."""
+"""Answers of identifiers to pictures of plants that they weren't trained on; scores."""
 
 from __future__ import annotations
 
@@ -16,20 +16,26 @@ from leafid.metrics.averages import (
 )
 from leafid.pictures.picture import Picture
 
-#: Titles of the scores that `held_out_scores` computes, by their names, in the order of tables.
+#: Titles of the scores that `held_out_scores` computes, by their names, in the order of
+#: tables.
 SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutAnswers:
-    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant."""
+    """Species probabilities of labelled pictures.
 
-    #: All are of the identifier's type; of a large collection they are those of a sample of its plants.
+    The classifiers were trained without the plant of the picture.
+    """
+
+    #: All are of the identifier's type; of a large collection they are those of a
+    #: sample of its plants.
     pictures: list[Picture]
     #: float64 (n, n_species), with a column for each of `species`.
     probabilities: np.ndarray
     species: tuple[str, ...]
-    #: bool (n,): whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
+    #: bool (n,): whether another plant of the picture's species was trained on;
+    #: otherwise the answer can't be correct.
     is_known: np.ndarray
 
     def select_known(self) -> HeldOutAnswers:
@@ -46,7 +52,10 @@ class HeldOutAnswers:
 
     @property
     def labels(self) -> np.ndarray:
-        """The column of each picture's species, intp (n,); -1 for one that `species` lacks."""
+        """The column of each picture's species, intp (n,).
+
+        -1 for one that `species` lacks.
+        """
         columns = {name: column for column, name in enumerate(self.species)}
         return np.array(
             [columns.get(str(picture.species), -1) for picture in self.pictures],
@@ -55,10 +64,13 @@ class HeldOutAnswers:
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
-    """Score held-out answers; those of several folds, which share no picture, are scored together.
+    """Score held-out answers.
 
-    The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a picture of known species none;
-    ``pictures`` is the number of pictures scored, ``unseen`` that of those left out because their species is unknown.
+    Those of several folds, which share no picture, are scored together.
+
+    The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a
+    picture of known species none; ``pictures`` is the number of pictures scored,
+    ``unseen`` that of those left out because their species is unknown.
     """
     known = [fold.select_known() for fold in answers]
     pictures = [picture for fold in known for picture in fold.pictures]

@@ -1,4 +1,7 @@
-"""What a model has learned of one acquisition type: a classifier for each expert, their fusion, and thresholds."""
+"""What a model has learned of one acquisition type.
+
+It is a classifier for each expert, their fusion, and thresholds.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,25 +42,31 @@ class Identifier:
     scorers: Mapping[str, LinearScorer]
     #: float64 (n_experts,): fusion weights in the recipe's order of experts.
     weights: np.ndarray
-    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its pictures and plants.
+    #: `seed`, `n_pictures`, `n_plants`: seed of the training, and the numbers of its
+    #: pictures and plants.
     seed: int = 0
     n_pictures: int = 0
     n_plants: int = 0
     #: By the expert's name: classifiers that are not linear.
     estimators: Mapping[str, EstimatorScorer] = field(default_factory=dict)
-    #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
-    #: learn that from.
+    #: Tells known species from unknown ones, and leaves from other pictures; None where
+    #: there were too few species to learn that from.
     rejection: Rejection | None = None
-    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name, the statistics of its training
-    #: rows, which identifiers that were trained together share, and the scores that it aims at for wrong species and
-    #: for the right one. Empty where a classifier isn't ridge regression.
+    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name,
+    #: the statistics of its training rows, which identifiers that were trained together
+    #: share, and the scores that it aims at for wrong species and for the right one.
+    #: Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    #: Species that were added later: the scores and thresholds of the model are from before.
+    #: Species that were added later: the scores and thresholds of the model are from
+    #: before.
     added: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Identifier of {len(self.species)} species in a {self.type}: {', '.join(self.recipe.experts)}>"
+        experts = ", ".join(self.recipe.experts)
+        return (
+            f"<Identifier of {len(self.species)} species in a {self.type}: {experts}>"
+        )
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -75,16 +84,18 @@ class Identifier:
         for kept in self.statistics.values():
             yield from (kept.components, kept.remainder)
             # Means of measures, which have different units, are few.
-            yield from (
-                kept.transform.means.values() if kept.transform.scale is None else ()
-            )
+            if kept.transform.scale is None:
+                yield from kept.transform.means.values()
 
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
+        """Give each picture the probability of every species, float64 (n, n_species).
 
-        All species are equally likely where no leaf was found. `scores` are those of `score`, if at hand.
+        Rows sum to 1.
+
+        All species are equally likely where no leaf was found. `scores` are those of
+        `score`, if at hand.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(
@@ -96,19 +107,16 @@ class Identifier:
         return probabilities
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
-        """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
-        names = self.recipe.experts
-        columns = [
-            np.array([item.vectors[name] for item in features]) for name in names
-        ]
-        return np.hstack(columns)
+        """Join the vectors of all experts, for `rejection`: float (n, n_columns)."""
+        return np.hstack([stack(features, name) for name in self.recipe.experts])
 
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Give the probabilities that there is a leaf, and that a leaf is of a known species, float64 (n,).
+        """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        The first is 0 where no leaf was found. None without a `rejection`.
+        The second holds if there is a leaf. The first is 0 where no leaf was found.
+        None without a `rejection`.
         """
         if self.rejection is None or not features:
             return None
@@ -127,15 +135,21 @@ class Identifier:
             **self.estimators,
         }
         return [
-            classifiers[name].scores(
-                np.array([item.vectors[name] for item in features], np.float32)
-            )
+            classifiers[name].scores(stack(features, name).astype(np.float32))
             for name in self.recipe.experts
         ]
 
 
+def stack(features: Sequence[Features], name: str) -> np.ndarray:
+    """Stack the vectors of an expert: float (n, n_values)."""
+    return np.array([item.vectors[name] for item in features])
+
+
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
-    """Give each expert's trust in each picture, 0 to 1: the segmentation's confidence where it goes by that, else 1."""
+    """Give each expert's trust in each picture, from 0 to 1.
+
+    It is the segmentation's confidence where the expert goes by that, else 1.
+    """
     return [
         confidence if expert.trust == "segmentation" else np.ones(len(confidence))
         for expert in recipe.experts.values()
@@ -151,7 +165,8 @@ class TypeModel:
     scores: Mapping[str, float]
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]
-    #: For sets of species, and for backing off; None where no species had two plants to learn from.
+    #: For sets of species, and for backing off; None where no species had two plants to
+    #: learn from.
     thresholds: Thresholds | None = field(default=None, repr=False)
 
     def answer(
@@ -161,7 +176,10 @@ class TypeModel:
         reject_at: float,
         common_names: Mapping[str, Sequence[str]],
     ) -> Answer:
-        """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
+        """Answer a picture by its features.
+
+        `reject_at` of the leaves of known species may be rejected.
+        """
         identifier, rejection = self.identifier, self.identifier.rejection
         scores = identifier.score([features])
         [probabilities] = identifier.predict_proba([features], scores)

@@ -1,4 +1,4 @@
-"""A model: what it has learned of each acquisition type and species, and how it identifies pictures with that."""
+"""A model: what it has learned of each type and species, and how it identifies."""
 
 import logging
 from collections import Counter
@@ -26,7 +26,7 @@ from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.notebook import Shown
+from leafid.notebook import NotebookMixin
 from leafid.parallel.mapping import using_one_thread
 from leafid.permissions import ALLOWED, ESTIMATORS
 from leafid.pictures.conversion import list_pictures
@@ -41,8 +41,11 @@ BATCH_SIZE = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Shown):
-    """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
+class Model(NotebookMixin):
+    """All that is needed to identify pictures.
+
+    `leafid.train` makes one, and `leafid.load_model` reads one.
+    """
 
     types: Annotated[Mapping[AcquisitionType, TypeModel], Meta(min_length=1)]
     #: By name, in alphabetical order.
@@ -70,7 +73,10 @@ class Model(Shown):
         return f"<Model of {len(self.species)} species: {', '.join(types)}>"
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
-        """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
+        """Give what was learned of a type.
+
+        A `LeafidError` is raised when the model was not trained for it.
+        """
         try:
             return self.types[AcquisitionType.parse(acquisition_type)]
         except KeyError:
@@ -82,13 +88,20 @@ class Model(Shown):
 
     @classmethod
     def read(cls, path: StrPath) -> "Model":
-        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
+        """Read a model file.
+
+        A `LeafidError` says if it is damaged, something else, or of another format
+        version.
+        """
         return read_object(path, cls)
 
     def save(self, path: StrPath) -> None:
-        """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
+        """Write the model to a file, which `leafid.load_model` reads.
 
-        The file holds coefficients in half precision, which changes probabilities in the fifth digit.
+        The same model gives the same bytes.
+
+        The file holds coefficients in half precision, which changes probabilities in
+        the fifth digit.
         """
         large = chain.from_iterable(
             model.identifier.list_large_arrays() for model in self.types.values()
@@ -118,33 +131,41 @@ class Model(Shown):
         Parameters
         ----------
         pictures : a picture, or an iterable of pictures
-            The path of a picture or of a folder, the bytes of a picture file, an open file, a Pillow image, an array
-            (H, W, 3), (H, W, 4) or (H, W) of uint8 or float from 0 to 1, a `Picture`, or a `Collection`.
+            The path of a picture or of a folder, the bytes of a picture file, an open
+            file, a Pillow image, an array (H, W, 3), (H, W, 4) or (H, W) of uint8 or
+            float from 0 to 1, a `Picture`, or a `Collection`.
         assume_type : {"scan", "scan-like", "photo"}, optional
-            Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
+            Take all pictures for this type. By default the type is the one that a
+            collection tells, or is recognised.
         jobs : int
-            Number of worker processes; -1 uses every core. A script needs ``if __name__ == "__main__":`` for several.
+            Number of worker processes; -1 uses every core. A script needs ``if __name__
+            == "__main__":`` for several.
         sessions : bool
-            Let pictures of one author, day and place support one another, where a collection tells these.
+            Let pictures of one author, day and place support one another, where a
+            collection tells these.
         reject_at : float
-            The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
+            The share, from 0 to 1, of the leaves of known species that may be rejected
+            as unknown or as no leaf.
         back_off : bool
-            Name a genus, family or order where no species is probable enough. Its thresholds were learned without
-            `sessions`.
+            Name a genus, family or order where no species is probable enough. Its
+            thresholds were learned without `sessions`.
         color : {"bgr", "rgb"}
-            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or of Pillow and Matplotlib.
+            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or
+            of Pillow and Matplotlib.
 
         Yields
         ------
         Answer
-            One for each picture, in their order, or that of the sessions. A picture that can't be read has no ranking;
-            `Answer.problem` says why. One in memory is called ``pictures[3]`` by its position.
+            One for each picture, in their order, or that of the sessions. A picture
+            that can't be read has no ranking; `Answer.problem` says why. One in memory
+            is called ``pictures[3]`` by its position.
 
         Raises
         ------
         LeafidError
-            When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
-            model was not trained for it, or can't back off.
+            When something is no picture (`InputError`), a single path leads nowhere,
+            there is no such type, or the model was not trained for it, or can't back
+            off.
         """
         yield from self.predict(
             self._list_pictures(pictures, assume_type, color),
@@ -164,9 +185,17 @@ class Model(Shown):
         back_off: bool = False,
         color: str = "bgr",
     ) -> Answer:
-        """Give one answer from several pictures of a plant, of any types; the parameters are those of `identify`.
+        """Give one answer from several pictures of a plant, of any types.
 
-        The answers to the single pictures are in `Answer.parts`.
+        Parameters
+        ----------
+        pictures, assume_type, jobs, reject_at, back_off, color
+            As for `identify`.
+
+        Returns
+        -------
+        Answer
+            `Answer.parts` has the answers to the single pictures.
 
         Raises
         ------
@@ -191,12 +220,27 @@ class Model(Shown):
         cache: StrPath | bool = True,
         color: str = "bgr",
     ) -> np.ndarray:
-        """Compute the features that the model classifies, for classifiers of your own: float32 (n_pictures, n_values).
+        """Compute the features that the model classifies, for classifiers of your own.
 
-        These are the vectors of all experts of the type, in their order: encoded patches have length 1, and measures
-        their own units, so that columns want scaling. Where no leaf was found, they describe the whole picture. The
-        parameters are those of `identify` and `leafid.train`. A `LeafidError` is raised when a picture can't be read,
-        and when they are of several types, as types have different features.
+        Parameters
+        ----------
+        pictures, assume_type, jobs, color
+            As for `identify`.
+        cache
+            As for `leafid.train`.
+
+        Returns
+        -------
+        float32 (n_pictures, n_values)
+            The vectors of all experts of the type, in their order. Encoded patches have
+            length 1, and measures their own units, so that columns want scaling. Where
+            no leaf was found, they describe the whole picture.
+
+        Raises
+        ------
+        LeafidError
+            When a picture can't be read, or they are of several types, which have
+            different features.
         """
         listed = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
@@ -212,7 +256,8 @@ class Model(Shown):
         if not features:
             kinds = ", ".join(sorted(types)) or "no picture"
             raise LeafidError(
-                f"expected pictures of one acquisition type, found {kinds}; say assume_type"
+                "expected pictures of one acquisition type, "
+                f"found {kinds}; say assume_type"
             )
         return identifier.join_vectors(list(filter(None, features))).astype(np.float32)
 
@@ -225,14 +270,18 @@ class Model(Shown):
         back_off: bool = False,
         group_by: str | None = None,
     ) -> Iterator[Answer]:
-        """Identify pictures; yield answers in the order of the pictures, or of the groups with `group_by`.
+        """Identify pictures.
 
-        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from all pictures of a group; with
-        "session", one to each picture, which the others of its session support.
+        Yield answers in the order of the pictures, or of the groups with `group_by`.
 
-        The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
-        loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
-        back off. Memory doesn't grow with the number of pictures, which are identified in batches.
+        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from
+        all pictures of a group; with "session", one to each picture, which the others
+        of its session support.
+
+        The model recognises the type of pictures whose type is unknown. Pictures that
+        can't be read are noted in the loader's `unreadable`. A `LeafidError` is raised
+        when the model was not trained for a picture's type, or can't back off. Memory
+        doesn't grow with the number of pictures, which are identified in batches.
         """
         for picture in pictures:
             if picture.type is not None:
@@ -253,9 +302,9 @@ class Model(Shown):
                 stream = iter(answers)
                 parts = [list(islice(stream, len(group))) for group in groups]
                 answers = [fuse_answers(self.types, part, reject_at) for part in parts]
-            yield from (
-                [self._back_off(answer) for answer in answers] if back_off else answers
-            )
+            if back_off:
+                answers = [self._back_off(answer) for answer in answers]
+            yield from answers
         log_types(recognised, MIN_COLLECTION)
 
     @cached_property
@@ -266,7 +315,17 @@ class Model(Shown):
         }
 
     def in_language(self, language: str | None) -> "Model":
-        """Return the model with the common names in a language first: "en", "fr" or "de", or None for the model's."""
+        """Return the model with the common names in a language first.
+
+        Parameters
+        ----------
+        language : {"en", "fr", "de"} or None
+            None leaves the names as they are.
+
+        Returns
+        -------
+        Model
+        """
         if language is None:
             return self
         table = read_common_names()
@@ -305,7 +364,8 @@ class Model(Shown):
                 picture, probability = typed[index]
                 if features.confidence == 0:
                     _log.warning(
-                        "%s: no leaf found in it; every species is ranked as equally likely",
+                        "%s: no leaf found in it; "
+                        "every species is ranked as equally likely",
                         picture.file,
                     )
                 # A product of one row takes less time than to start threads for it.
@@ -333,29 +393,35 @@ class Model(Shown):
             fitted = self[part.type].thresholds
             if fitted is None or fitted.back_off is None:
                 raise LeafidError(
-                    f"the model has no back-off threshold for pictures of type {part.type}: its training set had no "
-                    "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
+                    "the model has no back-off threshold for pictures of type "
+                    f"{part.type}: its training set had no species with two plants, or "
+                    "its labels form no taxonomy; leave out --back-off, or train it "
+                    "again"
                 )
             thresholds.append(fitted.back_off)
-        # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
-        threshold = max(thresholds) if answer.has_leaf else np.inf
+        # Without a leaf all species are equally probable: a threshold of 0 would select
+        # the alphabet's first.
+        threshold = np.inf
+        if answer.has_leaf:
+            threshold = max(thresholds)
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         [named] = back_off(probabilities[None], taxonomy.path_table, threshold)
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        return replace(
-            answer,
-            decision=rank if answer.decision == "species" else answer.decision,
-            backed_off=named,
-        )
+        if answer.decision != "species":
+            rank = answer.decision
+        return replace(answer, decision=rank, backed_off=named)
 
 
 def _split_into_batches(
     pictures: Sequence[Picture], grouping: str | None
 ) -> Iterator[list[list[Picture]]]:
-    """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
+    """Split the pictures into batches of groups.
+
+    A batch of several groups has `BATCH_SIZE` pictures at most.
+    """
     groups = [[picture] for picture in pictures]
     if grouping:
         groups = list(group_by(pictures, GROUPINGS[grouping]).values())

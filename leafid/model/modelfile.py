@@ -1,8 +1,8 @@
-"""The file that a model is: its objects as JSON and their arrays, in the format of safetensors.
+"""The model file: objects as JSON and their arrays, in the format of safetensors.
 
-Reading it executes no code, and makes no estimator of scikit-learn, but those that the user allows
-(`leafid.permissions`). Objects are dataclasses and structs,
-whose annotations say what every value has to be.
+Reading it executes no code, and makes no estimator of scikit-learn, but those that the
+user allows (`leafid.permissions`). Objects are dataclasses and structs, whose
+annotations say what every value has to be.
 """
 
 import hashlib
@@ -38,8 +38,9 @@ def write_object(
 ) -> None:
     """Write an object to a model file; equal ones give equal bytes.
 
-    Each array of the object becomes a dictionary with the name of its values, which are written once where they are
-    equal. Those of `halved` are written in half precision, with a scale for each column.
+    Each array of the object becomes a dictionary with the name of its values, which are
+    written once where they are equal. Those of `halved` are written in half precision,
+    with a scale for each column.
     """
     names: dict[tuple[object, ...], str] = {}
     arrays: dict[str, np.ndarray] = {}
@@ -55,8 +56,9 @@ def write_object(
     def encode(value: Any) -> dict[str, str]:
         if id(value) not in large:
             return {"values": store(value)}
-        # This moves a score by less than a thousandth of what tells two species apart. With a scale for each column,
-        # small coefficients don't fall below what half precision can hold.
+        # This moves a score by less than a thousandth of what tells two species apart.
+        # With a scale for each column, small coefficients don't fall below what half
+        # precision can hold.
         scale = np.maximum(np.abs(value).max(axis=0), 1e-20).astype(np.float32)
         return {
             "values": store((value / scale).astype(np.float16)),
@@ -82,8 +84,9 @@ def write_object(
 def read_object(path: StrPath, type_: type[T]) -> T:
     """Read an object of a type from a model file.
 
-    A `LeafidError` says if the file is missing, damaged, something else, or of another format version, if it needs what
-    the user doesn't allow, or if there is not enough memory.
+    A `LeafidError` says if the file is missing, damaged, something else, or of another
+    format version, if it needs what the user doesn't allow, or if there is not enough
+    memory.
     """
     try:
         with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:
@@ -124,7 +127,8 @@ def _read_manifest(
         raise ValueError("another file of safetensors")
     checksum, _, text = metadata["manifest"].partition("\n")
     stream.seek(_SIZE_BYTES + int.from_bytes(stream.read(_SIZE_BYTES), "little"))
-    # The data are read in small pieces: arrays are converted one by one, so that no copy of the file is in memory.
+    # The data are read in small pieces: arrays are converted one by one, so that no
+    # copy of the file is in memory.
     if (
         hashlib.file_digest(stream, lambda: hashlib.sha256(text.encode())).hexdigest()
         != checksum
@@ -145,7 +149,7 @@ def _holds_estimators(node: Any) -> bool:
 
 
 def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
-    """Make the function that reads the array which a dictionary stands for in the manifest."""
+    """Make the function that reads the array of a dictionary in the manifest."""
 
     def decode(expected: type, place: Any) -> np.ndarray:
         if expected is not np.ndarray or not isinstance(place, dict):

@@ -29,12 +29,14 @@ def fuse_answers(
     answers: Sequence[Answer],
     reject_at: float,
 ) -> Answer:
-    """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
+    """Make one answer from those to the pictures of a plant.
 
-    A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
-    none or can't be judged. The plant's probability of a leaf is the highest of its pictures. The odds that its species
-    is known are the geometric mean of those of the pictures: a mean doesn't get surer with the number of pictures, as
-    the pictures of an unknown species resemble each other.
+    These become its `Answer.parts`. A picture counts in proportion to its probability
+    to show a leaf, or not at all if its verdict is that it shows none or can't be
+    judged. The plant's probability of a leaf is the highest of its pictures. The odds
+    that its species is known are the geometric mean of those of the pictures: a mean
+    doesn't get surer with the number of pictures, as the pictures of an unknown species
+    resemble each other.
     """
     readable = [answer for answer in answers if not answer.problem]
     if not readable:
@@ -66,20 +68,20 @@ def fuse_answers(
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
     if not share.any():
-        decision = (
-            "unclear"
-            if any(answer.verdict == "unclear" for answer in readable)
-            else "no-leaf"
-        )
+        decision = "no-leaf"
+        if any(answer.verdict == "unclear" for answer in readable):
+            decision = "unclear"
     # Where a picture shows a leaf, the plant is not doubted for what others lack.
-    alike = [] if share.any() else [a for a in readable if a.verdict == decision]
-    reasons = [answer.reasons for answer in alike]
+    reasons = []
+    if not share.any():
+        reasons = [a.reasons for a in readable if a.verdict == decision]
+    # Probabilities that are rounded down twice may lose a digit.
+    ranking = readable[0].ranking
+    if len(readable) > 1:
+        ranking = rank_species(fused, species)
     return replace(
         readable[int(share.argmax())],
-        # Probabilities that are rounded down twice may lose a digit.
-        ranking=readable[0].ranking
-        if len(readable) == 1
-        else rank_species(fused, species),
+        ranking=ranking,
         confidence=max(answer.confidence for answer in readable),
         p_leaf=p_leaf,
         p_known=p_known,
@@ -92,8 +94,13 @@ def fuse_answers(
 def _judge(
     answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray
 ) -> tuple[float, float, Decision]:
-    """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant that a picture shows a leaf of."""
-    weights = share if share.any() else np.ones(len(answers))
+    """Give `p_leaf`, `p_known` and `decision` of the `Answer` to a plant.
+
+    A picture shows a leaf of it.
+    """
+    weights = share
+    if not share.any():
+        weights = np.ones(len(answers))
     odds = np.clip(
         np.array([answer.p_known for answer in answers], float),
         _ODDS_FLOOR,

@@ -6,10 +6,12 @@ from leafid.model.answer import Decision
 from leafid.segmentation.condition import Condition
 from leafid.translation import translate
 
-# At most 3 % of the scans of ImageCLEF 2011 are beyond a bound, those that touch the border, and 2 % of all pictures on
-# sheets of that, the Swedish and the UCI set. Beyond it are 99 % of those that were blurred (with a standard
-# deviation of 6 pixels of 800), all that were darkened (to 0.15) or reduced (to 50 pixels), and 91 % of those that were
-# cut in half. Needles are no reason, as measures of the outline tell only a quarter of them from leaves.
+# At most 3 % of the scans of ImageCLEF 2011 are beyond a bound, those that touch the
+# border, and 2 % of all pictures on sheets of that, the Swedish and the UCI set. Beyond
+# it are 99 % of those that were blurred (with a standard deviation of 6 pixels of 800),
+# all that were darkened (to 0.15) or reduced (to 50 pixels), and 91 % of those that
+# were cut in half. Needles are no reason, as measures of the outline tell only a
+# quarter of them from leaves.
 _MIN_SHARPNESS = 0.6
 _MIN_LIGHTNESS = 0.25
 _MAX_CUT = 0.1
@@ -19,7 +21,10 @@ _MIN_SIDE = 64
 def explain_doubt(
     condition: Condition, decision: Decision = "species"
 ) -> tuple[str, ...]:
-    """List what makes a picture hard to judge, each with what to do, the most important first."""
+    """List what makes a picture hard to judge, the most important first.
+
+    Each reason says what to do.
+    """
     if decision == "no-leaf":
         # What was measured is no leaf.
         condition = condition._replace(
@@ -33,7 +38,8 @@ def explain_doubt(
         "perhaps several leaves that touch: photograph one, or cut it out"
     )
     cut = translate(
-        "what leafid takes for the leaf is cut off by the border: show all of it, or cut it out"
+        "what leafid takes for the leaf is cut off by the border: "
+        "show all of it, or cut it out"
     )
     small = translate(
         "the leaf is small, {side} pixels: go closer, or cut it out",
@@ -49,26 +55,31 @@ def explain_doubt(
         small: condition.side < _MIN_SIDE,
     }
     reasons = [problem for problem, is_true in problems.items() if is_true]
-    # What to do about a picture that is rejected, though nothing else may be wrong with it.
+    # What to do about a picture that is rejected, though nothing else may be wrong with
+    # it.
     if decision == "no-leaf":
         reasons.append(
             translate(
-                "if it shows a leaf, that may be too small: go so close that only leaf and sheet are seen, "
-                "or cut it out"
+                "if it shows a leaf, that may be too small: "
+                "go so close that only leaf and sheet are seen, or cut it out"
             )
         )
     if decision == "unclear" and not reasons:
         reasons.append(
             translate(
-                "leafid can't tell whether it shows a leaf: lay the leaf on a plain light sheet, and go so close that "
-                "only these are seen, or cut it out"
+                "leafid can't tell whether it shows a leaf: "
+                "lay the leaf on a plain light sheet, "
+                "and go so close that only these are seen, or cut it out"
             )
         )
     return tuple(reasons)
 
 
 def advise_cutting(reasons: Iterable[str]) -> bool:
-    """Tell whether a reason advises to cut the leaf out of the picture: only darkness and blur don't."""
+    """Tell whether a reason advises to cut the leaf out of the picture.
+
+    Only darkness and blur don't.
+    """
     return not set(reasons) <= set(_list_other_reasons())
 
 

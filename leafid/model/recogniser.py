@@ -29,11 +29,12 @@ class TypeRecogniser:
     types: Annotated[tuple[AcquisitionType, ...], Meta(min_length=1)]
     #: None where training saw a single type, which every picture then is taken for.
     scorer: LinearScorer | None = None
-    #: Share of held-out pictures that were recognised correctly; None where this could not be measured.
+    #: Share of held-out pictures that were recognised correctly; None where this could
+    #: not be measured.
     accuracy: float | None = None
 
     def recognise(self, features: np.ndarray) -> tuple[AcquisitionType, float]:
-        """Recognise the type of a picture, with its probability, from float32 (N_TYPE_FEATURES,)."""
+        """Recognise a type, with its probability, from float32 (N_TYPE_FEATURES,)."""
         if self.scorer is None:
             return self.types[0], 1.0
         scores = self.scorer.scores(expand_features(features[None]))[0].astype(
@@ -48,7 +49,10 @@ class TypeRecogniser:
     def recognise_pictures(
         self, pictures: Sequence[Picture], loader: FeatureLoader
     ) -> dict[int, tuple[Picture, float | None]]:
-        """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
+        """Give every readable picture a type, by the pictures' indices.
+
+        Recognised types have a probability.
+        """
         table = iter(
             loader.compute_for_each(
                 TYPE_FEATURES, [picture for picture in pictures if picture.type is None]
@@ -76,12 +80,14 @@ def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
         for type_ in AcquisitionType
         if type_ in recognised
     )
-    advice = "if all were taken in the same way, say which: --assume-type"
-    hint = f"; {advice}" if len(recognised) > 1 else ""
+    hint = ""
+    if len(recognised) > 1:
+        hint = "; if all were taken in the same way, say which: --assume-type"
     _log.info("acquisition types recognised: %s%s", counts, hint)
 
 
 def expand_features(features: np.ndarray) -> np.ndarray:
     """Append the squares of features."""
-    # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
+    # Squares let a linear classifier single out a middle range: a sheet is neither pure
+    # white nor dark.
     return np.hstack([features, features**2])

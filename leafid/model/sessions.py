@@ -1,6 +1,7 @@
 """Sessions: the pictures that an author took on one day at one place.
 
-Few of the species are photographed in a session, so that the answers to its pictures support one another.
+Few of the species are photographed in a session, so that the answers to its pictures
+support one another.
 """
 
 from collections.abc import Hashable, Sequence
@@ -20,9 +21,10 @@ _ROUNDS = 10
 
 
 def find_session(picture: Picture) -> Hashable:
-    """Give what a picture shares with those of its session: author, day and coordinates.
+    """Give what the pictures of a session share: author, day and coordinates.
 
-    A picture without a day, or with neither author nor coordinates, is a session of its own.
+    A picture without a day, or with neither author nor coordinates, is a session of its
+    own.
     """
     day, coordinates = (picture.date or "")[:_DAY], picture.coordinates
     if len(day) < _DAY or (picture.author is None and coordinates is None):
@@ -31,10 +33,11 @@ def find_session(picture: Picture) -> Hashable:
 
 
 def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
-    """Let answers support those to the other pictures of their session, of whatever acquisition type.
+    """Let answers support those to other pictures of their session, of whatever type.
 
-    A picture counts in proportion to its probability to show a leaf of a known species, or not at all if it can't be
-    judged. This probability, and the decision, don't change.
+    A picture counts in proportion to its probability to show a leaf of a known species,
+    or not at all if it can't be judged. This probability, and the decision, don't
+    change.
     """
     rankings = [dict(answer.ranking) for answer in answers]
     species = sorted(set().union(*rankings))
@@ -64,7 +67,10 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
-    """Let held-out answers support those to the other pictures of their session, of whatever fold and type."""
+    """Let held-out answers support those to other pictures of their session.
+
+    These are of whatever fold and type.
+    """
     species = sorted(set().union(*(fold.species for fold in answers)))
     pictures = [picture for fold in answers for picture in fold.pictures]
     columns = [np.searchsorted(species, fold.species) for fold in answers]
@@ -89,26 +95,29 @@ def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
 
 
 def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    r"""Update the species probabilities of a session's pictures by those of its other pictures.
+    r"""Update the species probabilities of pictures by the others of their session.
 
-    The species of the pictures are draws from the session's mixture of species, which is unknown; its prior is uniform.
-    With :math:`p_{is}` the probabilities of picture :math:`i` by itself and :math:`w_i` its weight, collapsed
-    variational inference of order zero ([1]_, equation 10) repeats
+    The species of the pictures are draws from the session's mixture of species, which
+    is unknown; its prior is uniform. With :math:`p_{is}` the probabilities of picture
+    :math:`i` by itself and :math:`w_i` its weight, collapsed variational inference of
+    order zero ([1]_, equation 10) repeats
 
     .. math:: q_{is} \propto p_{is} \Bigl(1 + \sum_{j \ne i} w_j q_{js}\Bigr)
 
-    The probabilities, float (n, n_species), are of equally probable species, and rows sum to 1. The weights, float (n,)
-    from 0 to 1, are the probabilities that the pictures show a leaf of one of these species. Of the result, float64
-    (n, n_species), rows sum to 1; where no other picture has a weight, they stay the same to the bit.
+    The probabilities, float (n, n_species), are of equally probable species, and rows
+    sum to 1. The weights, float (n,) from 0 to 1, are the probabilities that the
+    pictures show a leaf of one of these species. Of the result, float64 (n, n_species),
+    rows sum to 1; where no other picture has a weight, they stay the same to the bit.
 
     References
     ----------
-    .. [1] A. Asuncion, M. Welling, P. Smyth, Y. W. Teh, "On smoothing and inference for topic models", UAI 2009,
-       arXiv:1205.2662
+    .. [1] A. Asuncion, M. Welling, P. Smyth, Y. W. Teh, "On smoothing and inference for
+       topic models", UAI 2009, arXiv:1205.2662
 
     Examples
     --------
-    >>> pool_evidence(np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]), np.ones(3)).round(2)
+    >>> probabilities = np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]])
+    >>> pool_evidence(probabilities, np.ones(3)).round(2)
     array([[0.95, 0.05],
            [0.95, 0.05],
            [0.72, 0.28]])

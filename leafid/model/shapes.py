@@ -20,7 +20,7 @@ _Array = tuple[str, np.ndarray, tuple[int, ...]]
 def check_shapes(
     types: Mapping[AcquisitionType, TypeModel], recogniser: TypeRecogniser
 ) -> None:
-    """Raise a `ValueError` at the first array whose shape is not what recipes, types and species demand."""
+    """Raise a `ValueError` at the first array that has not the shape it must have."""
     arrays = chain(
         _list_recogniser(recogniser), *(_list_arrays(model) for model in types.values())
     )

@@ -1,4 +1,7 @@
-"""What a model knows of each species: names, counts, held-out answers, traits, and the most typical pictures."""
+"""What a model knows of each species.
+
+It has names, counts, held-out answers, traits, and the most typical pictures.
+"""
 
 from typing import Annotated
 
@@ -13,18 +16,22 @@ _Count = Annotated[int, Meta(ge=0)]
 
 
 class HeldOutRecord(Struct, frozen=True):
-    """How pictures of a species were answered by classifiers that were not trained on their plants."""
+    """How classifiers without its plants answered the pictures of a species."""
 
     n_pictures: Annotated[int, Meta(ge=1)]
     #: Pictures with the species first, and among the first five.
     n_first: _Count
     n_five: _Count
-    #: The species that were answered instead, most frequent first, with the number of pictures.
+    #: The species that were answered instead, most frequent first, with the number of
+    #: pictures.
     confused_with: dict[str, _Count]
 
 
 class TypeRecord(Struct, frozen=True):
-    """The training pictures of a species and type; `held_out` is None where no other plant of the species is known."""
+    """The training pictures of a species and type.
+
+    `held_out` is None where no other plant of the species is known.
+    """
 
     n_pictures: _Count
     n_plants: _Count
@@ -32,7 +39,10 @@ class TypeRecord(Struct, frozen=True):
 
 
 class TraitRange(Struct, frozen=True):
-    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile; each plant counts once."""
+    """A trait in the training pictures of a species: 10 %, 50 % and 90 % quantile.
+
+    Each plant counts once.
+    """
 
     low: float
     median: float
@@ -65,4 +75,5 @@ class Species(Struct, frozen=True):
     thumbnails: tuple[Thumbnail, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Species {self.taxon.species}: {self.n_pictures} pictures of {self.n_plants} plants>"
+        counts = f"{self.n_pictures} pictures of {self.n_plants} plants"
+        return f"<Species {self.taxon.species}: {counts}>"

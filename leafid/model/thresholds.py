@@ -1,12 +1,13 @@
-"""Probability thresholds for sets of species and for backing off, fitted on held-out answers.
+"""Probability thresholds for sets of species and for backing off.
 
 References
 ----------
-.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
-.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
-.. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 114,
-   2019, doi:10.1080/01621459.2017.1395341.
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity
+   and a long-tailed distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
+.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass
+   classification", JMLR 18, 2017.
+.. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with
+   bounded error levels", JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.textfiles import parse_finite_number
 
-# Thresholds are fitted for mean set sizes that are whole numbers up to this one, and for this many others, whose
-# logarithms are evenly spaced.
+# Thresholds are fitted for mean set sizes that are whole numbers up to this one, and
+# for this many others, whose logarithms are evenly spaced.
 _WHOLE_SIZES, _OTHER_SIZES = 100, 200
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class Thresholds:
 
     #: float64 (m,): mean set sizes, ascending.
     sizes: np.ndarray
-    #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
+    #: float64 (m,): the probabilities at which held-out sets have these mean sizes;
+    #: descending.
     size_thresholds: np.ndarray
     #: float64 (n,): held-out probabilities of the correct species, ascending.
     correct_probabilities: np.ndarray
@@ -50,43 +52,56 @@ class Thresholds:
     def threshold_for_size(self, size: float) -> float:
         """Compute the minimum probability of a species in sets of a mean size, above 0.
 
-        It is exact for `sizes`, which include whole numbers up to 100, and interpolated between; 0 from the largest
-        size on.
+        It is exact for `sizes`, which include whole numbers up to 100, and interpolated
+        between; 0 from the largest size on.
 
         Examples
         --------
-        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9])).threshold_for_size(1.5)
+        >>> sizes, least = np.array([1.0, 2.0]), np.array([0.5, 0.1])
+        >>> Thresholds(sizes, least, np.array([0.9])).threshold_for_size(1.5)
         0.3
         """
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
-        """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
+        """Compute the minimum probability of a species in sets of a coverage.
 
-        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so that sets hold all
-        species, where there are too few pictures for the coverage ([3]_, section 2).
+        The sets hold the correct species with this probability, in (0, 1). It is the
+        ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so
+        that sets hold all species, where there are too few pictures for the coverage
+        ([3]_, section 2).
 
         Examples
         --------
         >>> one_to_nine = np.arange(1, 10) / 10
-        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine).threshold_for_coverage(0.8)
+        >>> thresholds = Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine)
+        >>> thresholds.threshold_for_coverage(0.8)
         0.2
         """
         # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
         rank = math.floor((len(self.correct_probabilities) + 1) * (1 - coverage) + 1e-9)
-        return float(self.correct_probabilities[rank - 1]) if rank else 0.0
+        if not rank:
+            return 0.0
+        return float(self.correct_probabilities[rank - 1])
 
 
 @dataclass(frozen=True)
 class SetRule:
-    """Which species are in a set: the top K, K on average, or enough to include the correct one with probability P."""
+    """Which species are in a set.
+
+    They are the top K, K on average, or enough to include the correct one with
+    probability P.
+    """
 
     kind: Literal["top", "average", "coverage"]
     value: float
 
     @classmethod
     def parse(cls, word: str) -> SetRule:
-        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
+        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``.
+
+        Anything else raises a `UsageError`.
+        """
         kind, _, tail = word.partition("-")
         value = parse_finite_number(tail) or 0.0
         if kind == "top" and tail.isdigit() and value >= 1:
@@ -96,35 +111,38 @@ class SetRule:
         if kind == "coverage" and 0 < value < 1:
             return cls("coverage", value)
         raise UsageError(
-            f"expected sets as top-K, average-K or coverage-P (top-5, average-2.5, coverage-0.9), found {word!r}"
+            "expected sets as top-K, average-K or coverage-P "
+            f"(top-5, average-2.5, coverage-0.9), found {word!r}"
         )
 
 
 def select_set(
     ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
 ) -> list[tuple[str, float]]:
-    """Select the species of a picture's set from the ranking of all species; the set may be empty.
+    """Select the species of a picture's set from the ranking of all species.
 
-    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do, and there are none.
+    The set may be empty.
+
+    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do,
+    and there are none.
 
     Examples
     --------
-    >>> select_set([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
+    >>> ranking = [("Olea europaea", 0.7), ("Salix alba", 0.3)]
+    >>> select_set(ranking, SetRule("top", 1), None)
     [('Olea europaea', 0.7)]
     """
     if rule.kind == "top":
         return list(ranking[: int(rule.value)])
     if thresholds is None:
         raise LeafidError(
-            "the model keeps no thresholds: its training had no species with two plants; train it again on more "
-            "plants, or ask for top-K sets"
+            "the model keeps no thresholds: its training had no species with two "
+            "plants; train it again on more plants, or ask for top-K sets"
         )
-    find_threshold = (
-        thresholds.threshold_for_size
-        if rule.kind == "average"
-        else thresholds.threshold_for_coverage
-    )
-    least = find_threshold(rule.value)
+    if rule.kind == "average":
+        least = thresholds.threshold_for_size(rule.value)
+    else:
+        least = thresholds.threshold_for_coverage(rule.value)
     return [
         (species, probability)
         for species, probability in ranking
@@ -135,11 +153,14 @@ def select_set(
 def fit_thresholds(
     held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]
 ) -> Thresholds | None:
-    """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
+    """Fit the thresholds of sets and of backing off on held-out answers.
 
-    Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
-    pictures, as their definitions demand. For backing off every plant counts once: the pictures to identify later show
-    other plants. Where the taxa are no tree, there is no `back_off`, which is logged.
+    None without a picture of known species.
+
+    Only those count: an identifier that was trained on all plants knows all of its
+    species. Sets are fitted on pictures, as their definitions demand. For backing off
+    every plant counts once: the pictures to identify later show other plants. Where the
+    taxa are no tree, there is no `back_off`, which is logged.
     """
     known = held_out.select_known()
     if not known.pictures:
@@ -168,7 +189,10 @@ def fit_thresholds(
 
 
 def _choose_sizes(n_species: int) -> np.ndarray:
-    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart.
+
+    The last one is all species.
+    """
     whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
     spaced = np.geomspace(0.05, n_species, _OTHER_SIZES)
     return np.unique(

@@ -1,1 +1,1 @@
-"""HTML pages: report, explanation, field guide, and those of ``leafid serve`` with its JSON API."""
+"""HTML pages: report, explanation, field guide, ``leafid serve`` and its JSON API."""

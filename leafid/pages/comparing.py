@@ -13,33 +13,42 @@ _DIFFERENCES_SHOWN = 6
 _UNCLEAR_SHOWN = 3
 # Smallest number of pictures that a range stands for.
 _MIN_PICTURES = 3
-# Distance between the medians of two species, in half widths of their ranges, above which they differ.
+# Distance between the medians of two species, in half widths of their ranges, above
+# which they differ.
 _APART = 0.5
 # Smallest probability of a second name that a leaf is compared with.
 _CLOSE = 0.02
 
 
 def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
-    """Choose the second name to compare the first one with, unless it is as good as excluded.
+    """Choose the name to compare the first one with: the second, unless it is excluded.
 
-    It is then the species that held-out pictures of the first one were most often taken for, if there is one.
+    It is then the species that held-out pictures of the first one were most often taken
+    for, if there is one.
     """
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
         return [second]
-    record = species[first].types.get(answer.type) if answer.type else None
-    confused = record.held_out.confused_with if record and record.held_out else {}
-    return [name for name in confused if name in species][:1]
+    if answer.type is None:
+        return []
+    record = species[first].types.get(answer.type)
+    if record is None or record.held_out is None:
+        return []
+    return [name for name in record.held_out.confused_with if name in species][:1]
 
 
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
+    """Compare a leaf's traits with the ranges of two species.
 
-    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both species, and what the value speaks
-    for as `favours`: a species if it lies in its range and not near that of the other, "against both" if it lies near
-    none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
+    List those in which the species differ, clearest first.
+
+    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
+    species, and what the value speaks for as `favours`: a species if it lies in its
+    range and not near that of the other, "against both" if it lies near none, or else
+    "neither". Where nothing is clear, the clearest traits are listed; for fewer
+    `names`, nothing.
     """
     differences = []
     for trait, title in read_titles().items():
@@ -61,13 +70,17 @@ def _compare_trait(
     names: Sequence[str],
     ranges: Sequence[TraitRange],
 ) -> tuple[bool, float, dict[str, Any]]:
-    """Compare a leaf with two species by a trait: whether that is clear, how far they are apart, and the difference."""
-    value *= title.scale
+    """Compare a leaf with two species by a trait.
+
+    Return whether the difference is clear, how far the species are apart, and the
+    difference.
+    """
+    value = title.to_unit(value)
     scaled = [
         TraitRange(
-            low=title.scale * range_.low,
-            median=title.scale * range_.median,
-            high=title.scale * range_.high,
+            low=title.to_unit(range_.low),
+            median=title.to_unit(range_.median),
+            high=title.to_unit(range_.high),
             n_pictures=range_.n_pictures,
         )
         for range_ in ranges
@@ -76,7 +89,9 @@ def _compare_trait(
     margin = title.noticeable / 2
     near = [r.low - margin <= value <= r.high + margin for r in scaled]
     inside = [r.low <= value <= r.high for r in scaled]
-    favours = "neither" if any(near) else "against both"
+    favours = "against both"
+    if any(near):
+        favours = "neither"
     if sum(near) == 1 and inside == near:
         favours = names[inside.index(True)]
     distance = abs(scaled[0].median - scaled[1].median)

@@ -1,4 +1,7 @@
-"""Explains the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species."""
+"""Explains the answer to a picture.
+
+It shows the leaf that was found, its traits in words, and what speaks for the species.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +26,12 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, Thumbnail
-from leafid.notebook import Shown, plot_outlines
+from leafid.notebook import NotebookMixin, plot_outlines
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
 from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
-from leafid.pictures.decoding import encode_jpeg
+from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.names import describe_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
@@ -60,12 +63,13 @@ VIEWS = {
     "picture": "the whole picture",
 }
 
-#: Longest side that pictures to explain are read with: in one of them, a leaf may be small.
+#: Longest side that pictures to explain are read with: in one of them, a leaf may be
+#: small.
 READ_SIDE = 4 * LONGEST_SIDE
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown):
+class Explanation(NotebookMixin):
     """An answer to look at."""
 
     answer: Answer
@@ -73,9 +77,11 @@ class Explanation(Shown):
     image: bytes = field(repr=False)
     width: int
     height: int
-    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the outline is.
+    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the
+    #: outline is.
     outline_confidence: float
-    #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole, in pixels of `image`.
+    #: `outlines`, `petioles`: lines around the parts of the blade, and around the
+    #: petiole, in pixels of `image`.
     outlines: list[Ring]
     petioles: list[Ring]
     #: `tip`, `base`: None where they can't be told.
@@ -83,13 +89,15 @@ class Explanation(Shown):
     base: Point | None
     #: What is said of the traits that are measured well enough.
     statements: list[Statement]
-    #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
-    #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
+    #: What each expert says, the most influential first: `name`, `description` of what
+    #: it looks at, `share` of the answer (weight times trust times the spread of its
+    #: scores; all sum to 1), and its first three as `ranking`.
     opinions: list[dict[str, Any]]
-    #: The most probable species, with training pictures in the model, the most similar first: `name`, `vernacular`,
-    #: `probability`, `thumbnails`.
+    #: The most probable species, with training pictures in the model, the most similar
+    #: first: `name`, `vernacular`, `probability`, `thumbnails`.
     species: list[dict[str, Any]]
-    #: The first species and its look-alike, if it has one; and `compare_species` of both.
+    #: The first species and its look-alike, if it has one; and `compare_species` of
+    #: both.
     compared: Sequence[str]
     differences: list[dict[str, Any]]
     #: What is missing, and why; "" where nothing is.
@@ -100,7 +108,10 @@ class Explanation(Shown):
 
     @property
     def traits(self) -> Mapping[str, str]:
-        """The statements in botanical words with their numbers, such as "apex acute, acuminate, 62°", by trait."""
+        """The statements by trait, in botanical words with their numbers.
+
+        Such as "apex acute, acuminate, 62°".
+        """
         return describe(self.statements, "botanical")
 
     @property
@@ -119,7 +130,17 @@ class Explanation(Shown):
         return list_drawings(self.statements)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
+        """Draw the picture with its outlines.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
         image = cv2.imdecode(np.frombuffer(self.image, np.uint8), cv2.IMREAD_COLOR_RGB)
         axes = plot_outlines(
             image, {"red": self.outlines, "magenta": self.petioles}, ax
@@ -128,7 +149,7 @@ class Explanation(Shown):
         return axes
 
     def to_dict(self) -> dict[str, Any]:
-        """Make the record of the explanation, which JSON can hold: all but its pictures."""
+        """Make the record of the explanation, without its pictures, for JSON."""
         record = vars(self) | {
             "answer": self.answer.to_dict(),
             "species": [
@@ -158,13 +179,17 @@ _NO_TRAITS = _Traits({}, {}, None)
 def explain(
     model: Model, image: Image, answer: Answer, ends: Sequence[float] = ()
 ) -> Explanation:
-    """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it.
+    """Explain the answer to a picture that could be read.
 
-    `ends` are columns and rows of a tip and a base that a person chose, as shares of the picture's sides.
+    The image is uint8 (H, W, 3), as `leafid.read_image` returns it.
+
+    `ends` are columns and rows of a tip and a base that a person chose, as shares of
+    the picture's sides.
     """
     if answer.type is None:
         raise ValueError(
-            f"expected the answer to a picture that could be read, found: {answer.problem}"
+            "expected the answer to a picture that could be read, "
+            f"found: {answer.problem}"
         )
     shown = shrink(image, LONGEST_SIDE)
     is_leaf = answer.verdict != "no-leaf" or bool(ends)
@@ -176,16 +201,25 @@ def explain(
             traits = _measure_at_best(image, leaf, answer.type, ends)
             traits, note = _check_traits(traits, leaf, answer, model.species)
     landmarks = traits.landmarks
-    n_shown = SPECIES_SHOWN if answer.has_leaf and answer.verdict != "unclear" else 0
-    ranking = answer.ranking[:n_shown]
+    ranking = []
+    if answer.has_leaf and answer.verdict != "unclear":
+        ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:
         compared = [ranking[0][0], *choose_rival(answer, model.species)]
     # What is measured from a tip that may be the base is no evidence.
-    unsure = set() if landmarks else _TRAITS_OF_ENDS
-    evidence = {name: traits.values[name] for name in traits.values.keys() - unsure}
-    opinions = []
+    evidence = dict(traits.values)
+    petioles = []
+    tip = base = None
+    if landmarks:
+        petioles = sketch_outlines(leaf.petiole)
+        tip, base = _to_point(landmarks.tip), _to_point(landmarks.base)
+    else:
+        for name in _TRAITS_OF_ENDS & evidence.keys():
+            del evidence[name]
+    outlines, opinions = [], []
     if is_leaf:
+        outlines = sketch_outlines(leaf.blade)
         opinions = _collect_opinions(model[answer.type].identifier, shown)
     return Explanation(
         answer=answer,
@@ -193,10 +227,10 @@ def explain(
         width=shown.shape[1],
         height=shown.shape[0],
         outline_confidence=leaf.outline_confidence,
-        outlines=sketch_outlines(leaf.blade) if is_leaf else [],
-        petioles=sketch_outlines(leaf.petiole) if landmarks else [],
-        tip=_to_point(landmarks.tip) if landmarks else None,
-        base=_to_point(landmarks.base) if landmarks else None,
+        outlines=outlines,
+        petioles=petioles,
+        tip=tip,
+        base=base,
         statements=state_traits(traits.values, traits.confidence),
         opinions=opinions,
         species=[
@@ -207,6 +241,15 @@ def explain(
         differences=compare_species(model.species, compared, evidence),
         note=note,
     )
+
+
+def explain_answer(
+    model: Model, answer: Answer, ends: Sequence[float] = ()
+) -> Explanation:
+    """Read the picture of an answer again, and explain the answer."""
+    picture = answer.picture
+    image, _ = read_hashed_image(picture.file, READ_SIDE, picture.data)
+    return explain(model, image, answer, ends)
 
 
 def _to_point(place: Points) -> Point:
@@ -259,7 +302,7 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
 def _check_traits(
     traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
 ) -> tuple[_Traits, str]:
-    """Leave out traits of the blade that don't fit the species, and say what is missing, and why."""
+    """Leave out traits of the blade that don't fit the species; say what is missing."""
     values = traits.values
     known = None
     if answer.name and answer.verdict == "species":
@@ -268,22 +311,28 @@ def _check_traits(
         # Leaflets that overlap were taken for lobes, or lobes for leaflets.
         petiole = {name: values[name] for name in ("petiole",) if name in values}
         return traits._replace(values=petiole), translate(
-            "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
+            "Traits of the blade are left out: "
+            "its outline doesn't fit leaves of {name}.",
             name=answer.name,
         )
     if not values and leaf.outline_confidence < MIN_CONFIDENCE:
         return traits, translate(
-            "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
+            "Traits are left out: the leaf may be cut out wrongly, "
+            "as where it has a shadow or a pale margin."
         )
     if traits.landmarks is None and "petiole" not in values:
         return traits, translate(
-            "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+            "No petiole was found: tip and base can't be told apart, "
+            "and what depends on them is left out."
         )
     return traits, ""
 
 
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
-    """Cut the leaf that was found in a shrunk picture out of the whole one, with a fifth of its length around it."""
+    """Cut the leaf that was found in a shrunk picture out of the whole one.
+
+    A fifth of its length remains around it.
+    """
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
     starts = np.array([row0, col0]) - margin
@@ -328,7 +377,10 @@ def _order_thumbnail(
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
-    """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
+    """Collect what each expert says about a picture of the identifier's type.
+
+    The most influential expert comes first.
+    """
     extractor = identifier.extractor
     features = [
         extractor.extract(shrink(image, extractor.longest_side), identifier.type)

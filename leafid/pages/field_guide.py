@@ -1,5 +1,6 @@
-"""What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
+"""What a model knows of its species: tables, JSON, and plates of the field guide."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -21,14 +22,32 @@ from leafid.pictures.names import (
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
-from leafid.translation import format_number, join_clauses, translate
+from leafid.translation import format_number, join_clauses, look_up, translate
 
-# A trait is described if it is measured in this share of the pictures in which the most traits are.
+# A trait is described if it is measured in this share of the pictures in which the most
+# traits are.
 _MEASURED_SHARE = 0.4
 #: Columns of tables.
 SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
 HELD_OUT = "held-out pictures"
 TAKEN_FOR = "taken for"
+#: Headings and cells of a model card that are translated; its text stays as it is.
+CARD_LABELS = (
+    "Model card",
+    "species",
+    "pictures",
+    "made by",
+    "training data",
+    "size",
+    "Training data and attribution",
+    "Scores",
+    "What it can't do",
+    "type",
+    *AcquisitionType,
+    *SCORE_TITLES.values(),
+    "left out",
+)
+_LABEL = re.compile(rf"(?m)(^#+ |\| )({'|'.join(CARD_LABELS)})(?= \||:|$)")
 # What JSON calls the fields of records of a species.
 _KEYS = {
     "n_pictures": "pictures",
@@ -40,11 +59,10 @@ _KEYS = {
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
-    """Make the values of ``field_guide.html`` for the model that was read from a file."""
+    """Make the values of ``field_guide.html`` for a model that was read from a file."""
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
     others = families.pop("", [])
-    card = file.with_suffix(".md")
     added: set[str] = set()
     for type_model in model.types.values():
         added.update(type_model.identifier.added)
@@ -57,9 +75,15 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
         "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
         "types": _tabulate_types(model),
         "species": _tabulate_species(plates, model.types),
-        "card": read_text(card) if card.is_file() else None,
+        "card": _read_card(file.with_suffix(".md")),
         "note": note if added else "",
     }
+
+
+def _read_card(file: Path) -> str | None:
+    if not file.is_file():
+        return None
+    return _LABEL.sub(lambda match: match[1] + look_up(match[2]), read_text(file))
 
 
 def _make_plate(name: str, species: Species) -> dict[str, Any]:
@@ -101,7 +125,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
 
 
 def _list_taken_for(species: Species) -> list[str]:
-    """List the species that held-out pictures were taken for instead, most frequent first."""
+    """List the species that held-out pictures were taken for, most frequent first."""
     counts: Counter[str] = Counter()
     for record in species.types.values():
         counts.update(record.held_out.confused_with if record.held_out else {})
@@ -109,10 +133,11 @@ def _list_taken_for(species: Species) -> list[str]:
 
 
 def state_typical_traits(name: str, species: Species) -> list[Statement]:
-    """State the medians of those of a species' traits that most of its plants agree about, but for sizes.
+    """State the medians of the traits that most plants of a species agree about.
 
-    Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are. What
-    `marks.csv` says of the species takes the place of what was measured.
+    Leaflets that overlap can make a compound leaf look simple: a species is compound if
+    most of its pictures are. What `marks.csv` says of the species takes the place of
+    what was measured.
     """
     numbers = [trait.n_pictures for trait in species.traits.values()]
     least = _MEASURED_SHARE * max(numbers, default=0)
@@ -188,7 +213,9 @@ def _tabulate_types(model: Model) -> Table:
 
 
 def _format_score(score: float | None) -> str | None:
-    return None if score is None else format_number(score, ".3f")
+    if score is None:
+        return None
+    return format_number(score, ".3f")
 
 
 def _tabulate_species(

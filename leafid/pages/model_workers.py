@@ -13,16 +13,16 @@ from leafid.model.answer import Answer
 from leafid.model.bundled import read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages.explaining import READ_SIDE, SPECIES_SHOWN, Explanation, explain
+from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain_answer
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
 from leafid.translation import using_language
 
-#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000 pixels.
+#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000
+#: pixels.
 _MAX_PIXELS = 64_000_000
 
 
@@ -33,14 +33,17 @@ def call_with_model(
     function: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """Call ``function(model, *arguments)`` in a worker, which keeps the model and answers in the language."""
+    """Call ``function(model, *arguments)`` in a worker, which keeps the model.
+
+    It answers in the language.
+    """
     max_pixels.set(_MAX_PIXELS)
     with using_language(language):
         return function(read_once(model_file).in_language(language), *arguments)
 
 
 def warm_up(model_file: Path) -> None:
-    """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
+    """Identify a drawn leaf: model and libraries load before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
     next(read_once(model_file).identify(image))
@@ -56,12 +59,17 @@ def identify_pictures(
 def explain_pictures(
     model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]
 ) -> list[str]:
-    """Explain the answers to pictures, or to all of a tree together, as HTML for a page that has other answers."""
+    """Explain the answers to pictures, or to all of a tree together, as HTML.
+
+    It is for a page that has other answers.
+    """
     explained = [
         (answer, _explain(model, answer, ends))
         for answer in _identify(model, pictures, is_one_tree)
     ]
-    groups = [explained] if is_one_tree else [[pair] for pair in explained]
+    groups = [[pair] for pair in explained]
+    if is_one_tree:
+        groups = [explained]
     return [
         render_site_page(
             "answer.html",
@@ -85,15 +93,12 @@ def _identify(
 ) -> list[Answer]:
     # One by one: two pictures may have the same name.
     answers = [next(model.identify(picture)) for picture in pictures]
-    return (
-        fuse_answers(model.types, answers, REJECTED_SHARE).expand()
-        if is_one_tree
-        else answers
-    )
+    if is_one_tree:
+        return fuse_answers(model.types, answers, REJECTED_SHARE).expand()
+    return answers
 
 
 def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:
     if answer.problem is not None:
         return None
-    image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
-    return explain(model, image, answer, ends)
+    return explain_answer(model, answer, ends)

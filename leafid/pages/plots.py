@@ -1,4 +1,7 @@
-"""The plots of pages, as images of SVG; drawn without pyplot, whose global state and windows nothing here needs."""
+"""The plots of pages, as images of SVG.
+
+Drawn without pyplot, whose global state and windows nothing here needs.
+"""
 
 import base64
 import io
@@ -29,14 +32,18 @@ Interval = Sequence[Cell]
 def draw_points(
     names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str
 ) -> str:
-    """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
+    """Draw scores with their intervals, one below the other.
+
+    `scores` has one for each name, by what is compared.
+    """
     with rc_context(fname=_STYLE):
         figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
         axes = figure.subplots()
         for index, (name, values) in enumerate(scores.items()):
             score, low, high = np.array(values, np.float64).T
             rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
-            # A percentile interval need not contain the score, and a whisker can't be negative.
+            # A percentile interval need not contain the score, and a whisker can't be
+            # negative.
             whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
             colour, marker = (
                 COLOURS[index % len(COLOURS)],
@@ -66,7 +73,9 @@ def draw_points(
 def draw_confusion_matrix(
     species: Sequence[str], counts: NDArray[np.intp], run: str
 ) -> tuple[str, str]:
-    """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others.
+    """Draw how often each species got which first answer of a run, (n, n + 1).
+
+    The last column is of all others.
 
     Returns an image of HTML, and its source, SVG.
     """
@@ -77,7 +86,7 @@ def draw_confusion_matrix(
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in zip(*np.nonzero(counts), strict=True):
             colour, opacity = (
-                COLOURS[0 if row == column else 1],
+                COLOURS[int(row != column)],
                 0.12 + 0.45 * shares[row, column],
             )
             axes.add_patch(
@@ -104,16 +113,19 @@ def draw_confusion_matrix(
         axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
         axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
         axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
-        description = f"Confusion matrix of {run}: correct species in rows, first answers in columns"
+        axis_words = "correct species in rows, first answers in columns"
+        description = f"Confusion matrix of {run}: {axis_words}"
         return _to_image(figure, description), _to_svg(figure)
 
 
 def _to_image(figure: Figure, description: str) -> str:
     """Make an image of HTML, whose source is the plot itself."""
-    source = f"data:image/svg+xml;base64,{base64.b64encode(_to_svg(figure).encode()).decode()}"
+    data = base64.b64encode(_to_svg(figure).encode()).decode()
     width, height = (round(96 * side) for side in figure.get_size_inches())
     label = escape(clean_text(description))
-    return f'<img class="plot" alt="{label}" width="{width}" height="{height}" src="{source}">'
+    size = f'width="{width}" height="{height}"'
+    source = f"data:image/svg+xml;base64,{data}"
+    return f'<img class="plot" alt="{label}" {size} src="{source}">'
 
 
 def _to_svg(figure: Figure) -> str:

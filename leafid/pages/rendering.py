@@ -45,6 +45,8 @@ def _get_environment() -> Any:
         "language": get_language,
         "languages": LANGUAGES,
         "translate": translate,
+        "look_up": look_up,
+        "format_range": format_range,
         "join_clauses": join_clauses,
         "script_words": _translate_scripts,
     }
@@ -62,33 +64,53 @@ def _translate_scripts() -> dict[str, str]:
 
 @cache
 def list_script_messages() -> list[str]:
-    """List the messages that the scripts of the page have, for the page to hold them in its language."""
+    """List the messages of the scripts.
+
+    The page holds them in its language.
+    """
     scripts = (Path(__file__).parent / "static").glob("*.js")
     code = "".join(script.read_text(encoding="utf-8") for script in scripts)
     return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))
 
 
 def clean_text(text: str) -> str:
-    """Replace what no page can hold, lone surrogates and control characters, as file names and metadata have them."""
+    """Replace what no page can hold: lone surrogates and control characters.
+
+    File names and metadata have them.
+    """
     return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def format_share(share: float) -> str:
-    """Format a share as a percentage, which is 0% or 100% only if nothing is rounded."""
+    """Format a share as a percentage, which is never rounded to 0% or 100%."""
     if share in {0, 1}:
         return format_number(share, ".0%")
     return format_probability(share)
 
 
 def format_score(score: float) -> str:
-    """Format a score with three digits, which are 0.000 or 1.000 only if nothing is rounded."""
-    if np.isnan(score) or score in (0, 1):
-        return "–" if np.isnan(score) else f"{score:.3f}"
-    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(f"{score:.3f}", f"{score:.3f}")
+    """Format a score with three digits, which is never rounded to 0.000 or 1.000."""
+    if np.isnan(score):
+        return "–"
+    text = f"{score:.3f}"
+    if score in (0, 1):
+        return text
+    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(text, text)
+
+
+def format_range(low: float, high: float, unit: str) -> str:
+    """Format a range of a trait's values, which may be one value."""
+    first, last = format_trait(low, unit), format_trait(high, unit)
+    if first == last:
+        return first
+    return translate(
+        "{low} to {high}", low=first.removesuffix(unit).rstrip(), high=last
+    )
 
 
 def format_trait(value: float, unit: str) -> str:
-    """Format a trait's value with its unit: two significant digits, but whole degrees."""
+    """Format a trait's value with its unit, in two digits or whole degrees."""
+    is_whole = unit == "°" or abs(value) >= 10 or not value
     if unit == "%":
-        return format_number(value / 100, ".0%" if value >= 10 or not value else ".1%")
-    return format_number(value, ".0f" if unit or abs(value) >= 10 else ".2g") + unit
+        return format_number(value / 100, (".1%", ".0%")[is_whole])
+    return format_number(value, (".2g", ".0f")[is_whole]) + unit

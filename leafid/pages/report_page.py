@@ -43,7 +43,8 @@ MATRIX_SIZE = 30
 PICTURES_SHOWN = 1500
 # Number of answers shown of each picture.
 _TOP = 5
-# Maximum number of thumbnails of the pictures of a confusion, and of others of each of its species.
+# Maximum number of thumbnails of the pictures of a confusion, and of others of each of
+# its species.
 _WRONG_SHOWN = 3
 _EXAMPLES_SHOWN = 2
 # Longest side of a thumbnail, in pixels.
@@ -78,10 +79,13 @@ def make_report(
     options: ScoreOptions,
     jobs: int,
 ) -> tuple[str, dict[str, Table], dict[str, str]]:
-    """Make the report on runs, one or several with names that differ: the page, its tables and confusion plots by name.
+    """Make the report on runs: the page, and its tables and confusion plots by name.
 
-    `all_judged` are their answers to all pictures, also of unknown species. The page may show `pictures`, without those
-    that can't be read; `source` is what it calls the ground truth.
+    The names of several runs differ.
+
+    `all_judged` are their answers to all pictures, also of unknown species. The page
+    may show `pictures`, without those that can't be read; `source` is what it calls the
+    ground truth.
     """
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
@@ -167,7 +171,10 @@ def _describe_run(
 
 
 def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, Any]:
-    """Choose the pictures of a confusion: those that were confused, and others of both species, of training first."""
+    """Choose the pictures of a confusion.
+
+    They are those that were confused, and others of both species, of training first.
+    """
     types = {picture.name: picture.type for picture in pictures}
     type_ = types.get(confusion.pictures[0])
     examples: dict[str | None, list[str]] = defaultdict(list)
@@ -186,7 +193,10 @@ def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, 
 def _make_thumbnails(
     names: Sequence[str], pictures: Sequence[Picture], jobs: int
 ) -> dict[str, bytes]:
-    """Make the thumbnails of named pictures, on several processes; those that can't be read are left out."""
+    """Make the thumbnails of named pictures, on several processes.
+
+    Those that can't be read are left out.
+    """
     by_name = {picture.name: picture for picture in pictures}
     selected = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
     images = ordered_map(
@@ -197,7 +207,10 @@ def _make_thumbnails(
 
 
 def make_thumbnail(picture: Picture) -> bytes | None:
-    """Make a JPEG of a picture with the outline of its leaf; None where it can't be read."""
+    """Make a JPEG of a picture with the outline of its leaf.
+
+    None where it can't be read.
+    """
     try:
         image = read_image(picture.file, LONGEST_SIDE)
     except ImageError:
@@ -238,11 +251,14 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
 
 def _list_first(rankings: Sequence[Ranking]) -> list[str]:
     """List the first answers, "" where there is none."""
-    return [ranking[0][0] if ranking else "" for ranking in rankings]
+    return [next(iter(ranking), ("", 0))[0] for ranking in rankings]
 
 
 def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
-    """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
+    """List which species were taken for which.
+
+    They are sorted by number of pictures, share of the species, and name.
+    """
     wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     answers = zip(rankings, truth.species, truth.pictures, strict=True)
     for ranking, species, picture in answers:
@@ -266,10 +282,10 @@ def count_answers(
     confusions: Sequence[Confusion],
     most: int,
 ) -> tuple[list[str], NDArray[np.intp]]:
-    """Count the first answers of each species, or of the `most` species that are confused most often.
+    """Count the first answers of the `most` species that are confused most often.
 
-    Return the species, sorted, and the pictures of each by their first answer, (n, n + 1); the last column is of all
-    other answers.
+    Return the species, sorted, and the pictures of each by their first answer, (n, n +
+    1); the last column is of all other answers.
     """
     errors: Counter[str] = Counter(dict.fromkeys(sorted(set(truth.species)), 0))
     for confusion in confusions:
@@ -287,7 +303,10 @@ def count_answers(
 def make_run_species_table(
     run: JudgedRun, confusions: Sequence[Confusion], truth: GroundTruth
 ) -> Table:
-    """Tabulate a run's scores on every species, the best first; a picture that the run lacks counts as wrong."""
+    """Tabulate a run's scores on every species, the best first.
+
+    A picture that the run lacks counts as wrong.
+    """
     family = dict(zip(truth.species, truth.family, strict=True))
     # The most frequent confusion of a species comes first.
     worst = {
@@ -324,5 +343,5 @@ def make_picture_table(
     for name, rankings in answers.items():
         columns += [f"{name}: answer", f"{name}: score"]
         for row, ranking in zip(rows, rankings, strict=True):
-            row += ranking[0] if ranking else (None, None)
+            row += next(iter(ranking), (None, None))
     return Table("Pictures", columns, rows)

@@ -1,4 +1,7 @@
-"""The routes of ``leafid serve``, as a Starlette application, and the server that runs it until a signal ends it."""
+"""The routes of ``leafid serve``, and the server that runs until a signal ends it.
+
+The routes make a Starlette application.
+"""
 
 import asyncio
 import ipaddress
@@ -44,7 +47,8 @@ _COOKIE = "leafid-language"
 _COOKIE_SECONDS = 31_536_000
 _log = logging.getLogger(__name__)
 _HEADERS = {
-    # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
+    # No inline script or style, nothing from elsewhere; the answer's pictures are in
+    # the page itself.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -68,7 +72,10 @@ def make_app(
     limits: Limits | None = None,
     language: str | None = None,
 ) -> Starlette:
-    """Make the application, which listens at `host`, an address or a name; the workers answer by the model."""
+    """Make the application, which listens at `host`, an address or a name.
+
+    The workers answer by the model.
+    """
     site = _Site(workers, model_file, host, limits or Limits(), language)
     return Starlette(
         routes=[
@@ -88,7 +95,7 @@ def make_app(
 
 
 def list_host_names() -> list[str]:
-    """List the names that other machines may know this one by: its name, and that of multicast DNS."""
+    """List the names of this machine for others: its own, and that of multicast DNS."""
     name = socket.gethostname().lower()
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
@@ -121,10 +128,11 @@ class _Site:
     async def guard(
         self, request: Request, call_next: RequestResponseEndpoint
     ) -> Response:
-        """Check Host on every request and Origin on those that send something, and restrict what a page can do.
+        """Check Host and Origin of a request, and restrict what a page can do.
 
-        A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the
-        name in Host gives it away. Addresses can't be redirected so.
+        Origin is checked where something is sent. A page elsewhere could let its own
+        name point to this machine (DNS rebinding), and then read the answers: the name
+        in Host gives it away. Addresses can't be redirected so.
         """
         language = self._choose_language(request)
         with using_language(language):
@@ -135,7 +143,7 @@ class _Site:
         return response
 
     def _choose_language(self, request: Request) -> str:
-        """Choose the language that a person has chosen on the page, that of the server, or that of the browser."""
+        """Choose the language: that of the person, of the server, or of the browser."""
         weights = {}
         for part in request.headers.get("accept-language", "").split(","):
             tag, _, weight = part.partition(";q=")
@@ -160,7 +168,8 @@ class _Site:
         site = request.headers.get("sec-fetch-site", "none")
         origins = {"", f"{request.scope['scheme']}://{host}"}
         if site == "same-origin":
-            # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
+            # A browser that keeps the referrer to itself sends 'Origin: null' for a
+            # form of this page, too.
             origins.add("null")
         is_same = request.headers.get("origin", "").lower() in origins
         if is_same and site in {"same-origin", "none"}:
@@ -211,7 +220,8 @@ class _Site:
         return Response(render_page("openapi.json"), media_type="application/json")
 
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
-        # A place is for a request that has arrived: slow ones would hold all places while they send.
+        # A place is for a request that has arrived: slow ones would hold all places
+        # while they send.
         upload = await read_upload(request, self.limits, self.arrivals)
         if self.places.locked():
             raise refuse_for_now(translate("too many requests at once"))
@@ -274,12 +284,13 @@ def run_server(
     language: str | None,
 ) -> None:
     """Serve at a socket what `make_app` makes."""
-    # The messages of both are of bad requests, and of bugs, which the application reports.
+    # The messages of both are of bad requests, and of bugs, which the application
+    # reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         make_app(workers, model_file, host, language=language),
-        http=_Protocol,
+        http=_ImpatientProtocol,
         lifespan="off",
         limit_concurrency=800,  # fewer than the files that a process may open
         log_config=None,
@@ -289,15 +300,19 @@ def run_server(
     uvicorn.Server(config).run([listener])
 
 
-class _Protocol(H11Protocol):
-    """Closes connections without a complete header, at first and after each answer, so that others can come."""
+class _ImpatientProtocol(H11Protocol):
+    """Closes connections that send no complete header, so that others can come.
+
+    They have some seconds for it, at first and after each answer.
+    """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, None)
 
     def on_response_complete(self) -> None:
-        # Before the call, which may begin the next request. Uvicorn's own limit ends with the first byte of a header.
+        # Before the call, which may begin the next request. Uvicorn's own limit ends
+        # with the first byte of a header.
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, self.cycle)
         super().on_response_complete()
 

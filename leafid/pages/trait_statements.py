@@ -1,10 +1,12 @@
 """What is said of measured traits, in the terms of botanists, by the rules of a table.
 
-Words and thresholds are those of the Manual of Leaf Architecture (`leafid.descriptors.traits`) where it has them: the
-position of the greatest width (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
-and teeth (divided by sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex
-ends, cordate bases. It compares curves by eye; the thresholds of bulges are leafid's own. By the width of the petiole,
-a base bulges more than an apex.
+Words and thresholds are those of the Manual of Leaf Architecture
+(`leafid.descriptors.traits`) where it has them: the position of the greatest width
+(elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
+and teeth (divided by sinuses of more or less than a quarter of the way to the midvein),
+acuminate, straight and convex ends, cordate bases. It compares curves by eye; the
+thresholds of bulges are leafid's own. By the width of the petiole, a base bulges more
+than an apex.
 """
 
 import csv
@@ -38,7 +40,8 @@ class Statement(NamedTuple):
     detail: str = ""
     #: What was measured or counted; None where the term says all.
     number: float | None = None
-    #: The lowest confidence of the measures that it rests on, from 0 to 1; None where these aren't of one leaf.
+    #: The lowest confidence of the measures that it rests on, from 0 to 1; None where
+    #: these aren't of one leaf.
     sure: float | None = None
 
     @property
@@ -56,6 +59,18 @@ class TraitTitle(NamedTuple):
     noticeable: float
     #: Turns a measured value into one in the unit.
     scale: float
+
+    def to_unit(self, value: float) -> float:
+        """Turn a measured value into one in the unit, rounded as people read it.
+
+        What they compare is what they see.
+        """
+        value *= self.scale
+        if self.unit == "°" or abs(value) >= 10:
+            return float(round(value))
+        if self.unit:
+            return round(value, 1)
+        return float(f"{value:.2g}")
 
 
 @cache
@@ -81,9 +96,10 @@ def state_traits(
 ) -> list[Statement]:
     """State measured traits, from the whole leaf to its details.
 
-    `values` are those of `leafid.descriptors.traits.measure_reliable_traits`; the confidence of each makes a statement
-    sure. Of the rows of ``trait_rules.csv`` for a trait, the first whose conditions hold is stated, or nothing where it
-    has neither term nor number. A condition on what wasn't measured doesn't hold.
+    `values` are those of `leafid.descriptors.traits.measure_reliable_traits`; the
+    confidence of each makes a statement sure. Of the rows of ``trait_rules.csv`` for a
+    trait, the first whose conditions hold is stated, or nothing where it has neither
+    term nor number. A condition on what wasn't measured doesn't hold.
     """
     known = _complete(values)
     statements: dict[str, Statement] = {}

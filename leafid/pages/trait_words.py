@@ -1,4 +1,7 @@
-"""Words for what is said of traits, for botanists and for pupils, from the table of the same name."""
+"""Words for what is said of traits, for botanists and for pupils.
+
+The table of the same name has them.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,9 +16,10 @@ from leafid.translation import translate
 def describe(
     statements: Iterable[Statement], words: Literal["botanical", "plain"]
 ) -> dict[str, str]:
-    """Describe a leaf by trait, in the words of botanists with their numbers, or in those that a pupil knows.
+    """Describe a leaf by trait, in the words of botanists or of pupils.
 
-    Such as "apex acute, acuminate, 39°", or "drawn out into a thin tip".
+    Those of botanists have numbers. Such as "apex acute, acuminate, 39°", or "drawn out
+    into a thin tip".
     """
     return {
         statement.trait: translate(
@@ -33,7 +37,10 @@ def list_drawings(statements: Iterable[Statement]) -> set[str]:
 
 @cache
 def read_marks() -> dict[str, dict[str, Statement | None]]:
-    """Read what is known of species and measures miss: by species and trait; None where nothing is to be said."""
+    """Read what is known of species and measures miss: by species and trait.
+
+    None where nothing is to be said.
+    """
     marks: dict[str, dict[str, Statement | None]] = defaultdict(dict)
     for row in read_rows("marks.csv"):
         statement = Statement(row["trait"], row["term"], row["detail"])
@@ -47,7 +54,10 @@ def get_place(statement: Statement) -> int:
 
 
 def _find_words(statement: Statement) -> dict[str, str]:
-    """Find the row of a statement's trait, term and detail, the first that its number is below."""
+    """Find the row of a statement's trait, term and detail.
+
+    Of several, it is the first that the number is below.
+    """
     key = ",".join(statement[:3])
     number = statement.number or 0
     return next(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
@@ -22,8 +22,12 @@ FIELD = "pictures"
 # Maximum number of parts of a form beside the pictures, and of characters of a name.
 _MAX_PARTS = 10
 _MAX_NAME = 200
-# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in static/ends.js.
+# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in
+# static/ends.js.
 _MIN_DISTANCE = 0.02
+# What a form says where a box is ticked, or isn't.
+_YES = {"1", "on", "true"}
+_NO = {"", "0", "off", "false"}
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,44 @@ def refuse_for_now(problem: str) -> HTTPException:
 async def read_upload(
     request: Request, limits: Limits, arrivals: Arrivals
 ) -> tuple[list[Picture], bool, list[float]]:
-    """Read the pictures of a multipart request into memory, whether they show one tree, and tip and base of a leaf.
+    """Read the pictures and options of a multipart request into memory.
 
-    An `HTTPException` is raised with status 400, 408, 413, 415 or 503, and a `LeafidError` for an unknown type.
+    Returns
+    -------
+    pictures : list of Picture
+    is_one_tree : bool
+        Whether they show one tree.
+    ends : list of float
+        Tip and base of a leaf, as shares of the picture's sides; empty where they
+        aren't given.
+
+    Raises
+    ------
+    HTTPException
+        With status 400, 408, 413, 415 or 503.
+    LeafidError
+        When there is no such type.
     """
+    form = await _read_form(request, limits, arrivals)
+    # A browser sends an empty file without a name for a field that was left empty.
+    files = [
+        file
+        for file in form.getlist(FIELD)
+        if isinstance(file, UploadFile) and (file.filename or file.size)
+    ]
+    _check_files(files, limits)
+    type_ = None
+    if word := _get_word(form, "assume_type"):
+        type_ = AcquisitionType.parse(word)
+    is_one_tree = _parse_together(_get_word(form, "together"))
+    ends = _parse_ends(_get_word(form, "ends"))
+    pictures = [
+        Picture(_make_name(file), type_, data=await file.read()) for file in files
+    ]
+    return pictures, is_one_tree, ends
+
+
+async def _read_form(request: Request, limits: Limits, arrivals: Arrivals) -> FormData:
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
         text = translate(
@@ -70,7 +108,8 @@ async def read_upload(
             field=FIELD,
         )
         raise HTTPException(415, text)
-    # Names and values are UTF-8, as browsers send them, whatever charset the request declares.
+    # Names and values are UTF-8, as browsers send them, whatever charset the request
+    # declares.
     boundary = parameters.get(b"boundary", b"").decode("latin-1")
     headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
     try:
@@ -84,7 +123,7 @@ async def read_upload(
             )
             # Pictures never reach the disk.
             parser.spool_max_size = 1 << 40
-            form = await parser.parse()
+            return await parser.parse()
     except TimeoutError:
         text = translate(
             "expected the pictures within {number:.0f} seconds",
@@ -96,29 +135,32 @@ async def read_upload(
         # The reason is that of a library, in English.
         text = translate("expected a complete multipart form: {reason}", reason=error)
         raise HTTPException(400, text) from None
-    # A browser sends an empty file without a name for a field that was left empty.
-    files = [
-        file
-        for file in form.getlist(FIELD)
-        if isinstance(file, UploadFile) and (file.filename or file.size)
-    ]
-    _check_files(files, limits)
-    word = form.get("assume_type")
-    type_ = AcquisitionType.parse(str(word)) if word else None
-    pictures = [
-        Picture(_make_name(file), type_, data=await file.read()) for file in files
-    ]
-    word = str(form.get("ends") or "")
+
+
+def _get_word(form: FormData, field: str) -> str:
+    value = form.get(field, "")
+    # A file in place of a word is called by its name.
+    return str(getattr(value, "filename", value))
+
+
+def _parse_together(word: str) -> bool:
+    if word.lower() not in _YES | _NO:
+        text = translate("expected true or false as together, found {word}", word=word)
+        raise HTTPException(400, text)
+    return word.lower() in _YES
+
+
+def _parse_ends(word: str) -> list[float]:
     is_complete = re.fullmatch(r"(0\.\d+,){3}0\.\d+", word)
     ends = [float(share) for share in word.split(",") if is_complete]
     if word and (not ends or math.dist(ends[:2], ends[2:]) < _MIN_DISTANCE):
         text = translate(
-            "expected tip and base of a leaf at two places, such as {example}, column and row of each "
-            "as shares of the sides",
+            "expected tip and base of a leaf at two places, such as {example}, "
+            "column and row of each as shares of the sides",
             example="ends=0.5,0.1,0.5,0.9",
         )
         raise HTTPException(400, text)
-    return pictures, form.get("together") in {"1", "true", "on"}, ends
+    return ends
 
 
 def _check_files(files: Sequence[UploadFile], limits: Limits) -> None:
@@ -140,7 +182,10 @@ def _check_files(files: Sequence[UploadFile], limits: Limits) -> None:
 async def _receive(
     request: Request, limits: Limits, arrivals: Arrivals
 ) -> AsyncGenerator[bytes, None]:
-    """Pass a body on; one that is too large is read to its end, as a client that still sends would see no answer."""
+    """Pass a body on; one that is too large is read to its end.
+
+    A client that still sends would see no answer.
+    """
     size = n_held = 0
     try:
         async for chunk in request.stream():

@@ -11,7 +11,11 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from leafid.errors import ImageError, InputError, LeafidError
-from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
+from leafid.pictures.decoding import (
+    convert_to_bgr,
+    read_alpha,
+    read_hashed_image,
+)
 from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.reading import read_and_warn
 
@@ -121,6 +125,22 @@ def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndar
         picture = to_picture(source, name)
         return read_hashed_image(picture.file, data=picture.data)[0]
     return _to_array(source, name, color)
+
+
+def find_alpha(source: object, picture: Picture) -> np.ndarray | None:
+    """Find how opaque a source is, (H, W), which `to_picture` made a picture of.
+
+    None where it is opaque everywhere. Of an array, it is the fourth channel.
+    """
+    if isinstance(source, Image.Image):
+        source = np.asarray(ImageOps.exif_transpose(source).convert("RGBA"))
+    array = np.asarray(source)
+    if array.shape[2:] != (4,):
+        return read_alpha(picture.file, picture.data)
+    alpha = array[..., 3]
+    if alpha.min() == alpha.max() > 0:
+        return None
+    return alpha
 
 
 def _to_array(source: object, name: str, color: str) -> np.ndarray:

@@ -73,12 +73,13 @@ def read_hashed_image(
     return upright, hashlib.sha256(data).hexdigest()
 
 
-def read_alpha(file: StrPath) -> np.ndarray | None:
-    """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright; None where it is opaque everywhere.
+def read_alpha(file: StrPath, data: bytes | None = None) -> np.ndarray | None:
+    """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright.
 
-    An `ImageError` is raised as by `read_image`.
+    None where it is opaque everywhere. An `ImageError` is raised as by `read_image`.
     """
-    data = read_picture_bytes(file)
+    if data is None:
+        data = read_picture_bytes(file)
     header, alpha = _decode_reporting_damage(file, data, _decode_alpha)
     if alpha is None or alpha.min() == 255:
         return None

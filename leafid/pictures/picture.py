@@ -12,7 +12,7 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
-from leafid.notebook import Shown
+from leafid.notebook import NotebookMixin
 from leafid.translation import translate
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Taxon:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture(Shown):
+class Picture(NotebookMixin):
     """An image file with its metadata; fields that the collection doesn't give are None."""
 
     file: Path
@@ -156,7 +156,7 @@ class EmptyClass(FolderLabels):
 
 
 @dataclass(frozen=True, repr=False)
-class Collection(Shown):
+class Collection(NotebookMixin):
     """Pictures, and the problems that were found while listing them."""
 
     #: The folder or file that was read.

@@ -67,8 +67,9 @@ def segment_by_masks(masks: Masks, image: Image) -> list[Segmentation]:
 
 
 def split_parts(leaf: Segmentation) -> list[Segmentation]:
-    """Make a leaf of each connected part of a mask of several leaves."""
+    """Make a leaf of each connected part of a mask of several leaves, largest first."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(leaf.mask.view(np.uint8))
     areas = stats[1:, cv2.CC_STAT_AREA]
-    parts = np.flatnonzero(areas >= _LEAST_PART * areas.max()) + 1
+    order = np.argsort(-areas, kind="stable")
+    parts = order[areas[order] >= _LEAST_PART * areas.max()] + 1
     return [Segmentation.from_mask(labels == part) for part in parts]

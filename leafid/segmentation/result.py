@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
-from leafid.notebook import Shown, plot_outlines
+from leafid.notebook import NotebookMixin, plot_outlines
 from leafid.segmentation.merging import may_be_several
 from leafid.segmentation.outline import estimate_outline_confidence
 from leafid.segmentation.outlines import Ring, sketch_outlines
@@ -42,7 +42,7 @@ _MOST_BORDER = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Segmentation(Shown):
+class Segmentation(NotebookMixin):
     """The leaf of one picture."""
 
     #: The whole leaf with its petiole; all False where no leaf was found.

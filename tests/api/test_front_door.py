@@ -163,18 +163,22 @@ def test_segment_and_measure(test_pictures):
     assert not (leaf.petiole & leaf.blade).any()
     assert 0 < leaf.confidence <= 1
     np.testing.assert_array_equal(leafid.segment(picture.file, "scan").mask, leaf.mask)
-    values = leafid.measure(image, leaf, ["geometry", "teeth"])
+    values = leafid.describe(image, leaf, ["geometry", "teeth"])
     assert all(name.startswith(("geometry.", "teeth.")) for name in values)
     assert all(isinstance(value, float) for value in values.values())
-    assert leafid.measure(picture.file, leaf, ["geometry"]).items() <= values.items()
-    assert values.items() <= leafid.measure(image, leaf).items()
-    assert leafid.measure(image, leaf, "geometry") == leafid.measure(
+    assert leafid.describe(picture.file, leaf, ["geometry"]).items() <= values.items()
+    assert values.items() <= leafid.describe(image, leaf).items()
+    assert leafid.describe(image, leaf, "geometry") == leafid.describe(
         image, leaf, ["geometry"]
     )
-    with pytest.raises(leafid.LeafidError, match="leaf: expected that of an image of"):
-        leafid.measure(image[:100], leaf, "geometry")
+    with pytest.warns(DeprecationWarning, match="call leafid.describe"):
+        assert leafid.measure(image, leaf, ["geometry", "teeth"]) == values
+    with pytest.raises(
+        leafid.LeafidError, match="leaf: expected a mask of an image of"
+    ):
+        leafid.describe(image[:100], leaf, "geometry")
     with pytest.raises(leafid.LeafidError, match="unknown descriptor family"):
-        leafid.measure(image, leaf, ["geometrie"])
+        leafid.describe(image, leaf, ["geometrie"])
 
 
 @pytest.mark.parametrize(
@@ -257,15 +261,15 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
     rgb = image[:, :, ::-1]
     opaque = np.dstack([rgb, np.full(rgb.shape[:2], 255, np.uint8)])
     leaf = leafid.segment(image, "scan")
-    values = leafid.measure(image, leaf, "interior")
+    values = leafid.describe(image, leaf, "interior")
     (expected,) = model.identify(image, assume_type="scan")
     table = LeafDescriptor(["interior"], "scan").fit_transform([image])
-    assert values != leafid.measure(rgb, leaf, "interior")
+    assert values != leafid.describe(rgb, leaf, "interior")
     for array in (rgb, opaque, rgb / 255):
         np.testing.assert_array_equal(
             leafid.segment(array, "scan", color="rgb").mask, leaf.mask
         )
-        assert leafid.measure(array, leaf, "interior", color="rgb") == values
+        assert leafid.describe(array, leaf, "interior", color="rgb") == values
         for answer in (
             *model.identify([array], assume_type="scan", color="rgb"),
             model.identify_plant([array], assume_type="scan", color="rgb"),
@@ -282,7 +286,7 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
         )
     for call in (
         lambda: leafid.segment(rgb, "scan", color="RGB"),
-        lambda: leafid.measure(rgb, leaf, "hu", color="RGB"),
+        lambda: leafid.describe(rgb, leaf, "hu", color="RGB"),
         lambda: list(model.identify(rgb, color="RGB")),
         lambda: model.embed(test_pictures.pictures[0].file, color="RGB"),
         lambda: LeafDescriptor(["hu"], color="RGB").fit([rgb]),
@@ -307,7 +311,7 @@ def test_segment_recognises_the_type(test_pictures):
 def test_a_mask_from_elsewhere_is_measured(test_pictures):
     picture = next(p for p in test_pictures.pictures if p.type == "scan")
     leaf = leafid.segment(picture)
-    values = leafid.measure(picture, leaf, ["geometry", "teeth"])
+    values = leafid.describe(picture, leaf, ["geometry", "teeth"])
     for mask in (
         leaf.mask,
         leaf.mask.astype(int),
@@ -317,7 +321,7 @@ def test_a_mask_from_elsewhere_is_measured(test_pictures):
     ):
         same = leafid.Segmentation.from_mask(mask)
         np.testing.assert_array_equal(same.blade, leaf.blade)
-        assert leafid.measure(picture, same, ["geometry", "teeth"]) == values
+        assert leafid.describe(picture, same, ["geometry", "teeth"]) == values
     shapeless = (
         np.zeros((50, 60, 3), np.uint8),
         np.ones(3),
@@ -349,7 +353,7 @@ def test_features_of_a_model_are_a_matrix(model, test_pictures, tmp_path):
     np.testing.assert_array_equal(
         matrix[1:2], model.embed(scans.pictures[1], cache=False)
     )
-    measures = leafid.measure(
+    measures = leafid.describe(
         scans.pictures[0].file, leafid.segment(scans.pictures[0]), ["geometry", "hu"]
     )
     # The shape is the last expert of the recipe; vectors are kept in half precision.

@@ -50,7 +50,7 @@ def test_descriptor_measures_paths_and_images(scans):
     names = descriptor.get_feature_names_out()
     assert matrix.shape == (3, len(names))
     image = leafid.read_image(files[0])
-    values = leafid.measure(image, leafid.segment(image, "scan"), ["geometry", "hu"])
+    values = leafid.describe(image, leafid.segment(image, "scan"), ["geometry", "hu"])
     assert dict(zip(names, matrix[0], strict=True)) == values
     np.testing.assert_array_equal(descriptor.transform([image]), matrix[:1])
     np.testing.assert_array_equal(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from leafid.cli.identify.serve import show_code
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 httpx = pytest.importorskip("httpx", reason="the extra 'test' is not installed")
@@ -129,7 +129,7 @@ def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(
 def test_the_address_is_a_code_that_a_phone_reads():
     pytest.importorskip("segno", reason="the extra 'web' is not installed")
     screen = io.StringIO()
-    show_code("http://192.0.2.7:8000/", Environment(io.StringIO(), screen))
+    show_code("http://192.0.2.7:8000/", Console(io.StringIO(), screen))
     lines = [
         re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.getvalue().splitlines()
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.main import main
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 
 needs_full = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="needs a file that is always full"
@@ -75,14 +75,10 @@ def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
 
 
 def test_control_characters_are_escaped():
-    environment = Environment(io.StringIO(), io.StringIO())
-    environment.print("a\x1b[31m.jpg")
-    environment.note("a\x1b[31m.jpg")
-    assert (
-        environment.stdout.getvalue()
-        == environment.stderr.getvalue()
-        == "a\\x1b[31m.jpg\n"
-    )
+    console = Console(io.StringIO(), io.StringIO())
+    console.print("a\x1b[31m.jpg")
+    console.note("a\x1b[31m.jpg")
+    assert console.stdout.getvalue() == console.stderr.getvalue() == "a\\x1b[31m.jpg\n"
 
 
 def test_a_closed_stderr_does_not_change_the_status(without_reader):
@@ -130,7 +126,7 @@ def test_a_terminal_shows_how_far_predict_is(loose, light_model):
     reader.start()
     words = ["predict", loose, "--model", light_model, "--no-cache", "--jobs", 1]
     with os.fdopen(follower, "w") as stderr:
-        assert main([*map(str, words)], Environment(io.StringIO(), stderr)) == 0
+        assert main([*map(str, words)], Console(io.StringIO(), stderr)) == 0
     reader.join()
     os.close(leader)
     text = b"".join(shown).decode()
@@ -138,10 +134,10 @@ def test_a_terminal_shows_how_far_predict_is(loose, light_model):
 
 
 def test_a_log_shows_progress_of_long_work_alone():
-    environment = Environment(io.StringIO(), io.StringIO())
-    assert list(environment.progress(range(3), 3, "describe")) == [0, 1, 2]
-    assert not environment.stderr.getvalue()
-    environment.log_interval = 0
-    assert list(environment.progress(range(3), 3, "describe")) == [0, 1, 2]
-    assert "describe:" in environment.stderr.getvalue()
-    assert "3/3" in environment.stderr.getvalue()
+    console = Console(io.StringIO(), io.StringIO())
+    assert list(console.progress(range(3), 3, "describe")) == [0, 1, 2]
+    assert not console.stderr.getvalue()
+    console.log_interval = 0
+    assert list(console.progress(range(3), 3, "describe")) == [0, 1, 2]
+    assert "describe:" in console.stderr.getvalue()
+    assert "3/3" in console.stderr.getvalue()

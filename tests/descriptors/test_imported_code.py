@@ -201,7 +201,7 @@ def test_a_name_that_a_shell_would_run_is_not_advised(tmp_path, cli, drawn):
 def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
     file, family = scans.pictures[0].file, f"{module}:measure"
     image, leaf = leafid.read_image(file), leafid.segment(scans.pictures[0])
-    values = leafid.measure(image, leaf, [family, "hu"])
+    values = leafid.describe(image, leaf, [family, "hu"])
     assert [*values][:2] == [f"{family}.red_share", f"{family}.cover"]
     row0, row1, col0, col1 = leaf.box
     assert values[f"{family}.cover"] == pytest.approx(

@@ -249,6 +249,14 @@ def test_other_content_and_too_many_fields_are_refused(client, leaf):
             response.status_code,
             "shares of the sides" in response.json()["problem"],
         ) == (400, True)
+    response = client.post("/identify", files=leaf, data={"together": "maybe"})
+    assert (response.status_code, "found maybe" in response.json()["problem"]) == (
+        400,
+        True,
+    )
+    for word in ("false", "0", "", "On"):
+        response = client.post("/identify", files=leaf, data={"together": word})
+        assert response.status_code == 200
     response = client.post("/identify", files=leaf, data={"assume_type": "drawing"})
     assert (response.status_code, "found 'drawing'" in response.json()["problem"]) == (
         400,

@@ -7,9 +7,10 @@ import pytest
 from leafid.model.species import HeldOutRecord, Species, TraitRange, TypeRecord
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.explaining import explain
-from leafid.pages.rendering import render_page
+from leafid.pages.rendering import format_range, render_page
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Taxon
+from leafid.translation import using_language
 from tests.drawing.collection import TYPES
 
 
@@ -176,6 +177,20 @@ def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(
     }
     [difference] = compare_species(records, ["A a", "B b"], {"teeth": teeth})
     assert difference["favours"] == favours
+
+
+def test_a_value_that_reads_as_an_end_of_a_range_lies_in_it():
+    records = {
+        "A a": record(apex_angle=(66.69, 75, 82, 9)),
+        "B b": record(apex_angle=(20, 30, 40, 9)),
+    }
+    [difference] = compare_species(records, ["A a", "B b"], {"apex_angle": 66.66})
+    assert (difference["value"], difference["favours"]) == (67, "A a")
+    first, _ = difference["ranges"]
+    assert format_range(first.low, first.high, "°") == "67 to 82°"
+    assert format_range(0, 0, "%") == "0%"
+    with using_language("de"):
+        assert format_range(10, 12, "%") == "10 bis 12\N{NO-BREAK SPACE}%"
 
 
 def test_close_names_always_have_a_table_even_where_the_species_agree():

@@ -1,13 +1,17 @@
 import re
 from dataclasses import replace
 
+import pytest
 from msgspec import structs
 
 from leafid.model.species import Species, TraitRange
 from leafid.pages.field_guide import make_guide, state_typical_traits
 from leafid.pages.rendering import render_page
 from leafid.pages.trait_words import describe as words
+from leafid.pages.trait_words import read_marks
+from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import Taxon
+from leafid.translation import using_language
 
 
 def describe(name="A a", **ranges):
@@ -55,6 +59,53 @@ def test_the_marks_of_a_species_take_the_place_of_what_was_measured():
     assert describe("Albizia julibrissin", leaflets=(1, 1, 1, 8)) == [
         "leaf twice compound, of many small leaflets"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "english", "german", "french"),
+    [
+        (
+            "Aesculus hippocastanum",
+            "leaf palmately compound, 5 to 7 leaflets",
+            "Blatt gefingert, 5 bis 7 Blättchen",
+            "feuille composée palmée, 5 à 7 folioles",
+        ),
+        (
+            "Melia azedarach",
+            "leaf twice compound",
+            "Blatt doppelt gefiedert",
+            "feuille bipennée",
+        ),
+        (
+            "Laburnum anagyroides",
+            "leaf of three leaflets",
+            "Blatt dreizählig",
+            "feuille trifoliolée",
+        ),
+        (
+            "Acer opalus",
+            "palmately lobed, 3 to 5 lobes; margin toothed",
+            "handförmig gelappt, 3 bis 5 Lappen; Blattrand gezähnt",
+            "limbe palmatilobé, 3 à 5 lobes; bord denté",
+        ),
+        (
+            "Ilex aquifolium",
+            "margin with spiny teeth",
+            "Blattrand dornig gezähnt",
+            "bord à dents épineuses",
+        ),
+    ],
+)
+def test_main_marks_are_told_in_each_language(name, english, german, french):
+    for language, expected in (("en", english), ("de", german), ("fr", french)):
+        with using_language(language):
+            assert "; ".join(describe(name)) == expected
+
+
+def test_each_mark_is_of_a_species_with_a_name_and_has_words():
+    for name, marks in read_marks().items():
+        assert name in read_common_names()
+        assert len(describe(name)) == len([*filter(None, marks.values())])
 
 
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):

@@ -4,16 +4,18 @@ import ast
 import csv
 import re
 from html import unescape
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import leafid
 from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
+from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.model.held_out import SCORE_TITLES
 from leafid.pages.explaining import VIEWS
-from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
+from leafid.pages.field_guide import CARD_LABELS, HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.rendering import list_script_messages
 from leafid.pages.trait_statements import read_titles
 from leafid.pictures.header import READABLE_FORMATS
@@ -65,8 +67,10 @@ def list_table_messages():
     yield from (family.replace("_", " ") for family in FAMILIES)
     yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())
     yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
+    for recipe, type_ in product(list_recipes(), AcquisitionType):
+        yield from load_recipe(recipe, type_).experts
     yield from (*VIEWS.values(), *SCORE_TITLES.values())
-    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR)
+    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR, *CARD_LABELS)
 
 
 @pytest.fixture(scope="module")

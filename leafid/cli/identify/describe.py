@@ -25,7 +25,7 @@ import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
-from leafid.cli.outputs import Environment, check_output, open_text
+from leafid.cli.outputs import Console, check_output, open_text
 from leafid.descriptors.registry import (
     FAMILIES,
     find_families,
@@ -64,12 +64,12 @@ class Options(PerPictureOptions):
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
         width = max(map(len, FAMILIES)) + 2
         for family in FAMILIES.values():
-            environment.print(
+            console.print(
                 f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}"
             )
         return 0
@@ -87,11 +87,11 @@ def run(options: Options, environment: Environment) -> int:
     check_masks_folder(options.masks)
     measure = partial(_measure, families=families, masks=options.masks)
     n_measured = 0
-    with open_text(options.output, environment) as stream:
+    with open_text(options.output, console) as stream:
         heading = ["picture", "type", "species", *get_column_names(families)]
         stream.write(format_csv([heading]))
         for picture, values in map_pictures(
-            measure, pictures, options, environment, "describe"
+            measure, pictures, options, console, "describe"
         ):
             row = [str(picture.file), picture.type, picture.species, *values]
             stream.write(format_csv([row]))

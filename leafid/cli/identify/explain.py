@@ -25,18 +25,22 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.files import write_text
 from leafid.model.answer import format_probability
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pages.explaining import READ_SIDE, Explanation, explain
-from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.pictures.decoding import read_image
+from leafid.pages.explaining import Explanation, explain_answer
+from leafid.pages.rendering import (
+    format_range,
+    format_share,
+    format_trait,
+    render_page,
+)
 from leafid.scoring.tables import WIDTH
-from leafid.translation import join_clauses, translate
+from leafid.translation import join_clauses, look_up, translate
 
 FILE_NAME = "explanation.html"
 
@@ -51,7 +55,7 @@ class Options(UnlabelledOptions):
     language: str = LANGUAGE
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output(options.output, options.pictures, file=FILE_NAME)
@@ -59,34 +63,34 @@ def run(options: Options, environment: Environment) -> int:
         options.language
     )
     collection = options.read(options.pictures)
-    loader = FeatureLoader(progress=environment.progress)
+    loader = FeatureLoader(progress=console.progress)
     explanations: list[Explanation] = []
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
             continue
-        explanation = explain(model, read_image(answer.picture.file, READ_SIDE), answer)
+        explanation = explain_answer(model, answer)
         if options.output or options.format == "json":
             explanations.append(explanation)
             continue
         if number:
-            environment.print()
-        _print_explanation(explanation, environment)
+            console.print()
+        _print_explanation(explanation, console)
     if options.format == "json":
         records = [explanation.to_dict() for explanation in explanations]
-        environment.print(json.dumps(records, ensure_ascii=False, indent=1))
+        console.print(json.dumps(records, ensure_ascii=False, indent=1))
     elif explanations:
         file = f"{options.output}/{FILE_NAME}"
         write_text(file, render_page("explanations.html", explanations=explanations))
-        environment.print(file)
+        console.print(file)
     return int(bool(loader.unreadable) or collection.is_incomplete)
 
 
-def _print_explanation(explanation: Explanation, environment: Environment) -> None:
+def _print_explanation(explanation: Explanation, console: Console) -> None:
     answer = explanation.answer
     heading = f"{answer.picture.file}  ({translate(str(answer.type))})"
-    environment.print(escape_unprintable(heading))
+    console.print(escape_unprintable(heading))
     for line in _format_explanation(explanation):
-        environment.print(f"  {line}".rstrip())
+        console.print(f"  {line}".rstrip())
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
@@ -113,7 +117,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
             )
             rows.append(
                 [
-                    opinion["name"],
+                    look_up(opinion["name"]),
                     opinion["description"],
                     format_share(opinion["share"]),
                     answers,
@@ -131,12 +135,8 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
         for trait in explanation.differences:
             unit = trait["unit"]
             ranges = [
-                translate(
-                    "{low} to {high}",
-                    low=format_trait(r.low, ""),
-                    high=format_trait(r.high, unit),
-                )
-                for r in trait["ranges"]
+                format_range(range_.low, range_.high, unit)
+                for range_ in trait["ranges"]
             ]
             rows.append(
                 [

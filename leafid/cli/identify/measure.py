@@ -54,7 +54,7 @@ from leafid.cli.identify.scales import (
     make_scale_finder,
 )
 from leafid.cli.outputs import (
-    Environment,
+    Console,
     check_output,
     make_output_names,
     open_text,
@@ -102,12 +102,12 @@ class Options(ScaleOptions, PerPictureOptions):
     list: bool = switch("list the measures and exit")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
         cells = [[name, *row.values()] for name, row in list_measures().items()]
         columns = ["measure", "unit", "what it is", "source", "depends on"]
-        environment.stdout.write(render([Table("", columns, cells, n_keys=1)]))
+        console.stdout.write(render([Table("", columns, cells, n_keys=1)]))
         return 0
     if not options.pictures:
         raise UsageError(
@@ -127,7 +127,7 @@ def run(options: Options, environment: Environment) -> int:
     pictures = collection.pictures
     files = [picture.file for picture in pictures]
     for reason in finder.list_unused(files):
-        environment.warn(f"{options.scale}: {reason}")
+        console.warn(f"{options.scale}: {reason}")
     names = make_output_names(files, collection.root)
     model_file = Path(options.model or find_bundled_model())
     task = partial(
@@ -136,20 +136,20 @@ def run(options: Options, environment: Environment) -> int:
     leaves: list[LeafRow] = []
     n_measured = 0
     for picture, (rows, remarks, overlay) in map_pictures(
-        task, pictures, options, environment, "measure"
+        task, pictures, options, console, "measure"
     ):
         n_measured += 1
         leaves += rows
         for remark in remarks:
-            environment.warn(f"{picture.file}: {remark}")
+            console.warn(f"{picture.file}: {remark}")
         if options.overlay:
             path = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
             with open_output(path, "wb") as stream:
                 stream.write(overlay)
     sizes = [record["mm_per_pixel"] for record, _ in leaves]
     for reason in finder.list_doubts(sizes, options.unit):
-        environment.warn(reason)
-    with open_text(options.output, environment) as stream:
+        console.warn(reason)
+    with open_text(options.output, console) as stream:
         stream.write(format_leaves(leaves, form))
     return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 

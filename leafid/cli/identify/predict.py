@@ -45,7 +45,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Ranking, Selector, format_answer
-from leafid.cli.outputs import Environment, check_output, open_text
+from leafid.cli.outputs import Console, check_output, open_text
 from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
@@ -104,7 +104,7 @@ class Options(PerPictureOptions, CacheOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
@@ -116,7 +116,7 @@ def run(options: Options, environment: Environment) -> int:
         )
     model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
-    pictures = _choose_pictures(options, collection, environment)
+    pictures = _choose_pictures(options, collection, console)
     if form == "run":
         check_picture_names(pictures)
     reject_at = options.reject_at
@@ -130,8 +130,8 @@ def run(options: Options, environment: Environment) -> int:
     before, between, after = FORMATS[form]
     n_answered = 0
     with (
-        open_loader(options, environment) as loader,
-        open_text(options.output, environment) as stream,
+        open_loader(options, console) as loader,
+        open_text(options.output, console) as stream,
     ):
         for answer in model.predict(
             pictures, loader, reject_at, back_off=options.back_off, group_by=group_by
@@ -149,19 +149,19 @@ def run(options: Options, environment: Environment) -> int:
                 before = between
         stream.write(after)
     if options.output:
-        environment.note(
+        console.note(
             f"{options.output}: answers to {count_noun(n_answered, 'picture')}"
         )
     n_failed = len(pictures) - n_answered
     if n_failed:
-        environment.note(
+        console.note(
             f"leafid: {n_failed} of {len(pictures)} pictures could not be read"
         )
     return int(n_failed > 0 or collection.is_incomplete)
 
 
 def _choose_pictures(
-    options: Options, collection: Collection, environment: Environment
+    options: Options, collection: Collection, console: Console
 ) -> tuple[Picture, ...]:
     """Choose the test part or all pictures, or make a picture of each leaf of them."""
     pictures = collection.part("test").pictures or collection.pictures
@@ -170,14 +170,14 @@ def _choose_pictures(
             _split_leaves,
             pictures,
             options=options,
-            environment=environment,
+            console=console,
             what="leaves",
         )
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if options.group_by:
         groups = set(map(GROUPINGS[options.group_by], pictures))
         if len(groups) == len(pictures):
-            environment.warn(
+            console.warn(
                 f"no two pictures are of one {options.group_by}, as far as is known; "
                 "each is answered alone"
             )

@@ -22,7 +22,7 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
-from leafid.cli.outputs import Environment, check_output, make_output_names
+from leafid.cli.outputs import Console, check_output, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.files import open_output
 from leafid.pictures.decoding import encode_jpeg, read_image
@@ -47,7 +47,7 @@ class Options(PerPictureOptions):
     each_leaf: bool = switch("cut out every leaf of a picture")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
     check_output(options.output, [], file="any name")
     collection = options.read(options.pictures)
@@ -56,9 +56,9 @@ def run(options: Options, environment: Environment) -> int:
     n_cut = 0
     titles = [escape_unprintable(picture.title) for picture in pictures]
     width = max(map(len, ["picture", *titles])) + 8 * options.each_leaf
-    environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
+    console.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
-    for picture, leaves in map_pictures(cut, pictures, options, environment, "segment"):
+    for picture, leaves in map_pictures(cut, pictures, options, console, "segment"):
         title = escape_unprintable(picture.title)
         try:
             for number, (numbers, n_leaves, files) in enumerate(leaves, 1):
@@ -69,15 +69,15 @@ def run(options: Options, environment: Environment) -> int:
                     with open_output(file, "wb") as stream:
                         stream.write(content)
                 name = f"{title + end:<{width}}"
-                environment.print(f"{name}  {picture.type:<9}  {numbers}")
+                console.print(f"{name}  {picture.type:<9}  {numbers}")
                 if n_leaves > 1 and not options.each_leaf:
                     remark = f"{n_leaves} leaves; the largest is cut out (--each-leaf)"
-                    environment.warn(f"{picture.file}: {remark}")
+                    console.warn(f"{picture.file}: {remark}")
                 elif not n_leaves:
                     remark = "no leaf found; its mask is empty"
-                    environment.warn(f"{picture.file}: {remark}")
+                    console.warn(f"{picture.file}: {remark}")
         except LeafidError as error:
-            environment.warn(str(error))
+            console.warn(str(error))
             continue
         n_cut += 1
     return 1 if n_cut < len(pictures) or collection.is_incomplete else 0

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from leafid.cli.arguments import JOBS, number_type, option
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.parallel.mapping import reporting_lost_workers
 from leafid.parallel.pool import WorkerPool, count_workers
@@ -47,7 +47,7 @@ class Options:
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     if missing := [
         name
         for name in ("python_multipart", "starlette", "uvicorn")
@@ -74,17 +74,17 @@ def run(options: Options, environment: Environment) -> None:
             workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         addresses, port = _list_addresses(listener), listener.getsockname()[1]
         for host in addresses:
-            environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-        environment.stdout.flush()
+            console.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+        console.stdout.flush()
         if not is_this_machine(addresses[0]):
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
-            environment.note(
+            console.note(
                 f"leafid: the network can open the page, also at {names} if it knows "
                 "these names"
             )
-            if find_spec("segno") and environment.stderr.isatty():
-                show_code(f"http://{addresses[0]}:{port}/", environment)
-        environment.note("leafid: Ctrl-C ends the server")
+            if find_spec("segno") and console.stderr.isatty():
+                show_code(f"http://{addresses[0]}:{port}/", console)
+        console.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
         with suppress(KeyboardInterrupt):
             run_server(
@@ -96,11 +96,11 @@ def run(options: Options, environment: Environment) -> None:
             )
 
 
-def show_code(address: str, environment: Environment) -> None:
+def show_code(address: str, console: Console) -> None:
     """Show an address as a QR code on the terminal, which a phone opens."""
     import segno
 
-    segno.make(address).terminal(environment.stderr, compact=True)
+    segno.make(address).terminal(console.stderr, compact=True)
 
 
 def _warm_up(model: str | None) -> None:

@@ -15,7 +15,7 @@ examples:
 """
 
 from leafid.cli.arguments import ReadingOptions, option, positional
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import ProblemsError, UsageError
 from leafid.files import open_output
 from leafid.grouping import count_noun
@@ -38,7 +38,7 @@ class Options(ReadingOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     reading = options.as_keywords()
     if any(reading.values()) and not options.against:
         raise UsageError("expected --against with options of reading a collection")
@@ -53,15 +53,15 @@ def run(options: Options, environment: Environment) -> int:
     try:
         checked = read_run(options.run, known)
     except ProblemsError as error:
-        environment.print(str(error))
+        console.print(str(error))
         return 1
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
-        environment.warn(
+        console.warn(
             f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing"
         )
     if output:
         with open_output(output) as stream:
             WRITERS[form](checked, stream)
     pictures = count_noun(len(checked.pictures), "picture")
-    environment.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
+    console.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
     return 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.judging import JudgedRun, judge_run
@@ -58,17 +58,17 @@ def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
 def read_runs(
     options: TruthOptions,
     truth: GroundTruth,
-    environment: Environment,
+    console: Console,
     *,
     official: bool = False,
 ) -> tuple[list[Run], list[JudgedRun]]:
     """Read and judge the runs that the options name, and warn of what they lack."""
     reading = read_run_files(options.runs, truth.known, official=official)
-    runs = [*environment.progress(reading, len(options.runs), "runs")]
+    runs = [*console.progress(reading, len(options.runs), "runs")]
     judged = [judge_run(run, truth) for run in runs]
     for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:
-            environment.warn(
+            console.warn(
                 f"{run.name}: {run.repeated} lines repeat a picture's rank; the last "
                 "one counts"
             )
@@ -83,7 +83,7 @@ def read_runs(
             consequence = "count 0"
             if official:
                 consequence = "are left out of the means by type and group"
-            environment.warn(
+            console.warn(
                 f"{run.name}: {n_missing} of {n_pictures} pictures are missing and "
                 f"{consequence}"
             )

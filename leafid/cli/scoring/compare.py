@@ -14,7 +14,7 @@ examples:
 """
 
 from leafid.cli.arguments import ScoringOptions, TableOptions
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.scoring.score_table import (
@@ -28,15 +28,15 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     pass
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     if len(options.runs) < 2:
         raise UsageError(
             "expected at least two runs to compare; see 'leafid compare --help'"
         )
     scoring = options.as_score_options()
     truth = read_truth(options)
-    _, runs = read_runs(options, truth, environment)
+    _, runs = read_runs(options, truth, console)
     groups = make_groups(truth, [[run] for run in runs])
     scores = make_score_table("Scores by acquisition type", "type", groups, scoring)
     tables = [scores, make_comparison_table("type", groups, scoring)]
-    print_tables(tables, options, environment, options.digits)
+    print_tables(tables, options, console, options.digits)

@@ -40,7 +40,7 @@ from leafid.cli.arguments import (
     positional,
     switch,
 )
-from leafid.cli.outputs import Environment, check_output, print_tables
+from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
@@ -99,15 +99,15 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     list: bool = switch("list every metric by the command that prints it")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     if options.list:
-        print_tables([_list_metrics(options.format)], options, environment)
+        print_tables([_list_metrics(options.format)], options, console)
         return
     _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
     known_truth = truth.select_known()
-    runs, judged = read_runs(options, truth, environment, official=options.official)
+    runs, judged = read_runs(options, truth, console, official=options.official)
     if options.output or scoring.needs_families:
         truth.warn_of_families(runs)
     tables = [
@@ -128,7 +128,7 @@ def run(options: Options, environment: Environment) -> None:
     if options.plants:
         tables.append(make_plant_table(runs, known_truth))
     if n_unknown := len(truth) - len(known_truth):
-        environment.note(
+        console.note(
             f"{options.truth}: {n_unknown} pictures of unknown species count in the "
             "last table"
         )
@@ -141,7 +141,7 @@ def run(options: Options, environment: Environment) -> None:
                 options=scoring,
             )
         )
-    print_tables(tables, options, environment, options.digits)
+    print_tables(tables, options, console, options.digits)
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
         files = format_official_files(
@@ -149,7 +149,7 @@ def run(options: Options, environment: Environment) -> None:
         )
         folder = Path(options.output)
         write_files(folder, files, [options.truth, *options.runs, *options.validation])
-        environment.note(f"{len(files)} files written to {folder}")
+        console.note(f"{len(files)} files written to {folder}")
 
 
 def _check_options(options: Options) -> None:

@@ -15,7 +15,7 @@ examples:
 """
 
 from leafid.cli.arguments import TableOptions, option, positional
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.cli.scoring.common import TruthOptions, select_type
 from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
@@ -33,7 +33,7 @@ class Options(TruthOptions, TableOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(
         select_scored(pictures, options.part, source=options.truth),
@@ -51,7 +51,7 @@ def run(options: Options, environment: Environment) -> None:
     for run in read_run_files(options.runs):
         answers[run.name] = select_answers(run, truth, taxonomy)
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
-            environment.warn(
+            console.warn(
                 f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1"
             )
-    print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)
+    print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, console)

@@ -13,7 +13,7 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import JOBS, ScoringOptions, option
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
@@ -34,13 +34,13 @@ class Options(TruthOptions, ScoringOptions):
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     scoring = options.as_score_options()
     inputs = [options.truth, *options.runs]
     output = Path(options.output)
     check_output(output, inputs, file=FILE_NAME)
     truth = read_truth(options)
-    runs, judged = read_runs(options, truth, environment)
+    runs, judged = read_runs(options, truth, console)
     if options.pictures:
         pictures = read_and_warn(options.pictures).pictures
     else:
@@ -58,4 +58,4 @@ def run(options: Options, environment: Environment) -> None:
         files[f"tables/{name}.tex"] = render([table], "latex", options.digits)
     files |= {f"tables/{name}.svg": svg for name, svg in drawings.items()}
     write_files(output, files, inputs)
-    environment.print(str(output / FILE_NAME))
+    console.print(str(output / FILE_NAME))

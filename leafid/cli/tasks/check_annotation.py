@@ -17,7 +17,7 @@ examples:
 """
 
 from leafid.cli.arguments import option, positional
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
@@ -43,17 +43,17 @@ class Options(KnownOptions):
     runs: list[str] = positional("RUN", "run files", nargs="+")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     names = options.read()
     status = 0
     for path in options.runs:
         try:
             annotations = read_annotations(path, names)
-            environment.print(
+            console.print(
                 f"{path}: good: subtask {annotations.subtask.value}, "
                 f"{len(annotations.results)} lines"
             )
         except LeafidError as error:
-            environment.print(str(error))
+            console.print(str(error))
             status = 1
     return status

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, positional, switch
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.tables import Rows, Table
@@ -35,7 +35,7 @@ class Options(KnownOptions, TableOptions):
     by_concept: bool = switch("subtask 1: show the precision of every concept")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     names = options.read()
     truth = read_annotations(options.truth, names, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
@@ -51,7 +51,7 @@ def run(options: Options, environment: Environment) -> None:
         answers = read_annotations(path, names, subtask=truth.subtask)
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
-            environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
+            console.warn(f"{path}: lacks {share}; each counts as the worst answer")
         scores, values = score_annotation(truth, answers)
         rows.append([Path(path).name, *scores.values()])
         kind = "id"
@@ -78,4 +78,4 @@ def run(options: Options, environment: Environment) -> None:
     tables = [summary]
     if options.by_picture or options.by_concept:
         tables += details
-    print_tables(tables, options, environment)
+    print_tables(tables, options, console)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Rows, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco
@@ -62,7 +62,7 @@ class Options(TableOptions):
     by_picture: bool = switch("show the errors of every picture")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     distance = read_distances(options.distances) if options.distances else None
     parameters = Parameters(
         options.matching, options.threshold, options.alpha, distance
@@ -70,12 +70,12 @@ def run(options: Options, environment: Environment) -> None:
     pairs = _read_pairs(options.truth, options.result)
     errors = [
         score_objects(pair, parameters)
-        for pair in environment.progress(pairs, None, "scoring")
+        for pair in console.progress(pairs, None, "scoring")
     ]
     tables = [_make_summary(errors)]
     if options.by_picture:
         tables.append(_list_pictures(errors))
-    print_tables(tables, options, environment)
+    print_tables(tables, options, console)
 
 
 def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:

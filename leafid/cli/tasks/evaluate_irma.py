@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
-from leafid.cli.outputs import Environment, print_tables
+from leafid.cli.outputs import Console, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Rows, Table
 from leafid.tasks.irma import (
@@ -51,7 +51,7 @@ class Options(TableOptions):
     by_picture: bool = switch("show the errors of every picture")
 
 
-def run(options: Options, environment: Environment) -> None:
+def run(options: Options, console: Console) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(
@@ -69,7 +69,7 @@ def run(options: Options, environment: Environment) -> None:
     for path in options.runs:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
-            environment.warn(
+            console.warn(
                 f"{path}: lacks {missing} of {len(truth)} pictures; each counts as "
                 "entirely wrong"
             )
@@ -77,7 +77,7 @@ def run(options: Options, environment: Environment) -> None:
     tables = [_make_summary(results)]
     if options.by_picture:
         tables += [_list_pictures(name, [*truth], errors) for name, errors in results]
-    print_tables(tables, options, environment, digits=6)
+    print_tables(tables, options, console, digits=6)
 
 
 def _make_summary(results: list[tuple[str, Errors]]) -> Table:

@@ -53,7 +53,7 @@ from leafid.cli.computing import (
     open_loader,
     read_training_pictures,
 )
-from leafid.cli.outputs import Environment, check_output, print_tables
+from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import open_output, write_text
@@ -117,13 +117,13 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     _check_options(options)
     scoring = options.as_score_options()
     folds: list[Any] = []
-    with open_loader(options, environment) as loader:
-        pictures = _read_pictures(options, loader, environment)
+    with open_loader(options, console) as loader:
+        pictures = _read_pictures(options, loader, console)
         splits = _make_splits(options, pictures)
         recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
         validate: Any = cross_validate
@@ -133,16 +133,16 @@ def run(options: Options, environment: Environment) -> int:
             pictures, recipes, loader, splits, options.shared_codebooks
         ):
             where = [f"seed {fold.seed}", f"fold {fold.fold + 1}", fold.setting]
-            environment.note(f"{', '.join(filter(None, where))}: {fold.type} done")
+            console.note(f"{', '.join(filter(None, where))}: {fold.type} done")
             folds.append(fold)
     if options.sessions:
         folds = pool_evidence_of_folds(folds)
     tables = _tabulate(folds, options, scoring)
     if options.output:
         folder = Path(options.output)
-        _write_runs(folder, folds, environment)
+        _write_runs(folder, folds, console)
         _write_folds(folder, pictures, splits)
-    print_tables(tables, options, environment, options.digits)
+    print_tables(tables, options, console, options.digits)
     return int(bool(loader.unreadable))
 
 
@@ -168,7 +168,7 @@ def _check_options(options: Options) -> None:
 
 
 def _read_pictures(
-    options: Options, loader: FeatureLoader, environment: Environment
+    options: Options, loader: FeatureLoader, console: Console
 ) -> list[Picture]:
     """Read the pictures; a run file must be able to hold their names."""
     pictures, _ = read_training_pictures(
@@ -179,7 +179,7 @@ def _read_pictures(
         if options.parts:
             tested = [picture for picture in pictures if picture.part == "test"]
         check_picture_names(tested)
-    return assign_types_and_warn(pictures, loader, environment)
+    return assign_types_and_warn(pictures, loader, console)
 
 
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
@@ -208,9 +208,7 @@ def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list
     return [make_cross_validation_table(title, folds, scoring)]
 
 
-def _write_runs(
-    folder: Path, answers: Sequence[FoldAnswers], environment: Environment
-) -> None:
+def _write_runs(folder: Path, answers: Sequence[FoldAnswers], console: Console) -> None:
     """Write a run file of the answers to all pictures for each setting and seed."""
     runs = group_by(answers, lambda fold: (fold.setting, fold.seed))
     for (setting, seed), folds in runs.items():
@@ -219,7 +217,7 @@ def _write_runs(
         names = {picture.file: picture.name for picture in pictures}
         with open_output(file) as stream:
             WRITERS["run"](make_held_out_run(file.name, folds, names), stream)
-        environment.note(f"{file}: {len(names)} pictures")
+        console.note(f"{file}: {len(names)} pictures")
 
 
 def _write_folds(

@@ -30,7 +30,7 @@ from leafid.cli.computing import (
     open_loader,
     read_training_pictures,
 )
-from leafid.cli.outputs import Environment, check_output, print_tables
+from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.tables import render
@@ -47,7 +47,7 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
     experiment = read_experiment(options.experiment)
     scoring = options.as_score_options()
@@ -63,17 +63,17 @@ def run(options: Options, environment: Environment) -> int:
     all_parts = any(
         protocol.kind == "parts" for protocol in experiment.make_protocols()
     )
-    with open_loader(options, environment) as loader:
+    with open_loader(options, console) as loader:
         collections = {}
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
-            collections[name] = assign_types_and_warn(pictures, loader, environment)
+            collections[name] = assign_types_and_warn(pictures, loader, console)
         tables = tabulate_experiment(
             experiment,
             collections,
             loader=loader,
             options=scoring,
-            note=environment.note,
+            note=console.note,
         )
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):
@@ -81,5 +81,5 @@ def run(options: Options, environment: Environment) -> int:
             write_text(
                 f"{output}{suffix}.tex", render([table], "latex", options.digits)
             )
-    print_tables(tables, options, environment, options.digits)
+    print_tables(tables, options, console, options.digits)
     return int(bool(loader.unreadable))

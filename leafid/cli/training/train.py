@@ -29,7 +29,7 @@ from leafid.cli.computing import (
     open_loader,
     read_training_pictures,
 )
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import find_bundled_model
@@ -60,7 +60,7 @@ class Options(TrainingOptions, CacheOptions):
     seed: int = SEED
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, console: Console) -> int:
     """Train; return 1 when any picture could not be read or is left out."""
     inputs = [options.collection, options.recipe, options.extend]
     check_output(options.output, inputs)
@@ -81,14 +81,14 @@ def run(options: Options, environment: Environment) -> int:
         )
     if options.licence:
         pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
-    with open_loader(options, environment) as loader:
+    with open_loader(options, console) as loader:
         work = _extend if options.extend else _train
-        model, lines = work(options, pictures, loader, environment)
+        model, lines = work(options, pictures, loader, console)
     model.save(options.output)
     for line in lines:
-        environment.print(line)
+        console.print(line)
     if loader.unreadable:
-        environment.note(
+        console.note(
             f"leafid: {len(loader.unreadable)} pictures could not be read and were "
             "left out"
         )
@@ -99,10 +99,10 @@ def _train(
     options: Options,
     pictures: list[Picture],
     loader: FeatureLoader,
-    environment: Environment,
+    console: Console,
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    pictures = assign_types_and_warn(pictures, loader, environment)
+    pictures = assign_types_and_warn(pictures, loader, console)
     recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
     model = train(
         pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails
@@ -126,7 +126,7 @@ def _extend(
     options: Options,
     pictures: list[Picture],
     loader: FeatureLoader,
-    environment: Environment,
+    console: Console,
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the line that reports it."""
     file = Path(str(options.extend))
@@ -134,7 +134,7 @@ def _extend(
         file = find_bundled_model()
     old = Model.read(file)
     check_extension(old, pictures, str(file))
-    pictures = assign_types_and_warn(pictures, loader, environment, old.recogniser)
+    pictures = assign_types_and_warn(pictures, loader, console, old.recogniser)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     return model, [
