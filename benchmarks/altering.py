@@ -20,7 +20,8 @@ TABLES = (
     (50, 50, 55),
 )
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
-# Longest side of a leaf among several, and the smallest gap between their boxes, in pixels.
+# Longest side of a leaf among several, and the smallest gap between their boxes, in
+# pixels.
 _LEAF_SIDE, _LEAF_GAP = 360, 12
 
 
@@ -219,7 +220,8 @@ def _turn_grey(image: Image, _mask: Mask) -> Image:
     return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), np.uint8)
 
 
-#: What cameras and light change in a picture, by name; the function takes the picture and the mask of its leaf.
+#: What cameras and light change in a picture, by name; the function takes the picture
+#: and the mask of its leaf.
 CHANGES: dict[str, Callable[[Image, Mask], Image]] = {
     "as is": lambda image, _mask: image,
     "300 px": lambda image, _mask: _reduce(image, 300),

@@ -5,21 +5,25 @@
     python -m benchmarks.elsewhere changed IMAGECLEF2011
     python -m benchmarks.elsewhere reliability SHARED [--model M] [--plot FILE]
 
-`collections` identifies the pictures in the folders elsewhere, other-collections and uci-leaf of SHARED, none of which
-trained the bundled model. Of leaves of known species it prints the shares that rank first, among the first five, are
-named by their species, and by another one (with a number of 0.5 or more); of all leaves those of "no leaf" and
-"unclear"; of unknown species the share that is named; and where both are of one camera, the AUROC of P(leaf) P(known)
-between them.
+`collections` identifies the pictures in the folders elsewhere, other-collections and
+uci-leaf of SHARED, none of which trained the bundled model. Of leaves of known species
+it prints the shares that rank first, among the first five, are named by their species,
+and by another one (with a number of 0.5 or more); of all leaves those of "no leaf" and
+"unclear"; of unknown species the share that is named; and where both are of one camera,
+the AUROC of P(leaf) P(known) between them.
 
-`altered` alters scans as other people would take the picture (`benchmarks.altering`), and prints in which share of them
-the mask of the leaf has an IoU of at least 0.9 with that of the scan.
+`altered` alters scans as other people would take the picture (`benchmarks.altering`),
+and prints in which share of them the mask of the leaf has an IoU of at least 0.9 with
+that of the scan.
 
-`changed` trains on the scans and scan-likes of four fifths of the plants, without every seventh species, changes scans
-of the other plants as cameras and light do, and prints the shares of right first species among those of known species,
-and of "no leaf" and "unclear" among all.
+`changed` trains on the scans and scan-likes of four fifths of the plants, without every
+seventh species, changes scans of the other plants as cameras and light do, and prints
+the shares of right first species among those of known species, and of "no leaf" and
+"unclear" among all.
 
-`reliability` compares the number of an answer with how often the first species is right: in the answers of `changed`
-to scans as they are and changed, and in those of `collections`, each change and collection weighing the same.
+`reliability` compares the number of an answer with how often the first species is
+right: in the answers of `changed` to scans as they are and changed, and in those of
+`collections`, each change and collection weighing the same.
 """
 
 from __future__ import annotations
@@ -63,7 +67,10 @@ Labelled = list[tuple[Path, str]]
 
 
 def list_collections(shared: Path) -> Iterator[tuple[str, Labelled]]:
-    """List the collections by name; unknown species of the same camera belong to the collection of the known ones."""
+    """List the collections by name.
+
+    Unknown species of the same camera belong to the collection of the known ones.
+    """
     for folder in sorted(
         [*(shared / "elsewhere").iterdir(), *(shared / "other-collections").iterdir()]
     ):
@@ -134,8 +141,8 @@ def compare_numbers(
 ) -> Iterator[list[float]]:
     """Compare the numbers of answers with how often the first species is right.
 
-    Takes species and answers, and yields the lower end of each range of numbers, how many there are, their mean, and
-    the share of right answers.
+    Takes species and answers, and yields the lower end of each range of numbers, how
+    many there are, their mean, and the share of right answers.
     """
     rows = np.array(
         [

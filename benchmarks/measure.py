@@ -12,7 +12,8 @@ import numpy as np
 
 Call = Callable[[], object]
 
-#: Minimum duration of a timing, in seconds: shorter calls are repeated, since clocks are coarse.
+#: Minimum duration of a timing, in seconds: shorter calls are repeated, since clocks
+#: are coarse.
 MIN_SECONDS = 0.002
 
 
@@ -27,8 +28,8 @@ class Cost:
     ratio : float
         CPU time over that of the yardstick, summed over the same pictures.
     peak_mb : float
-        Most memory that a call allocates, in 10⁶ bytes: that of Python and NumPy, with the images that OpenCV returns,
-        but not OpenCV's internal buffers.
+        Most memory that a call allocates, in 10⁶ bytes: that of Python and NumPy, with
+        the images that OpenCV returns, but not OpenCV's internal buffers.
     """
 
     ms: float
@@ -51,7 +52,8 @@ def time_alternately(
     times = {name: np.empty((rounds, 2)) for name in calls}
     for turn in range(rounds):
         for name, call in calls.items():
-            # The previous call has filled the processor's cache with other data: the first call of each isn't timed.
+            # The previous call has filled the processor's cache with other data: the
+            # first call of each isn't timed.
             yardstick()
             yardstick_seconds = _time_call(yardstick, n_yardstick)
             call()

@@ -3,15 +3,19 @@
     python -m benchmarks.outlines reliability SHARED
     python -m benchmarks.outlines fit SHARED
 
-Scans of ImageCLEF 2011 and leaves of the UCI set, whose masks are known, are disturbed in the ways of
-`benchmarks.disturbing`, and cut out again. One half, by plant, teaches the confidence of an outline; the tables are of
-the other half. A mask is right where its IoU with the leaf is at least 0.9. `reliability` prints
+Scans of ImageCLEF 2011 and leaves of the UCI set, whose masks are known, are disturbed
+in the ways of `benchmarks.disturbing`, and cut out again. One half, by plant, teaches
+the confidence of an outline; the tables are of the other half. A mask is right where
+its IoU with the leaf is at least 0.9. `reliability` prints
 
-- for the pictures as they are, and for each disturbance, how many masks are right, how many have a confidence of 0.9,
-  and how many of those are right: by the confidence of the segmentation, and by that of the outline;
-- how many masks are right, and how many areas and lengths are within 5 %, in ranges of the confidence.
+- for the pictures as they are, and for each disturbance, how many masks are right, how
+  many have a confidence of 0.9, and how many of those are right: by the confidence of
+  the segmentation, and by that of the outline;
+- how many masks are right, and how many areas and lengths are within 5 %, in ranges of
+  the confidence.
 
-`fit` prints the numbers of `leafid.segmentation.outline` as the first half teaches them.
+`fit` prints the numbers of `leafid.segmentation.outline` as the first half teaches
+them.
 """
 
 from __future__ import annotations

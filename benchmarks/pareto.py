@@ -2,9 +2,11 @@
 
     python -m benchmarks.pareto imageclef2011 --output pareto.svg
 
-For each acquisition type, it prints shipped recipes and the default one without each of its experts: the time of an
-answer, relative to decoding the picture, and top-1 of a cross-validation (five folds of plants, one seed, shared
-codebooks). It draws all but baseline-bow; a recipe on the line has no other one that is both faster and more accurate.
+For each acquisition type, it prints shipped recipes and the default one without each of
+its experts: the time of an answer, relative to decoding the picture, and top-1 of a
+cross-validation (five folds of plants, one seed, shared codebooks). It draws all but
+baseline-bow; a recipe on the line has no other one that is both faster and more
+accurate.
 """
 
 from __future__ import annotations
@@ -158,7 +160,8 @@ def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
                 color="#00785a" if is_best else "#999999",
                 ms=5,
             )
-            # Names of the front stand above its line, those of its first point and of others below their points.
+            # Names of the front stand above its line, those of its first point and of
+            # others below their points.
             is_above = point in front[1:]
             axes.annotate(
                 point.name,

@@ -1,10 +1,11 @@
 """Records what users get from the program, and compares two records.
 
-    python -m benchmarks.record make FOLDER            # with LEAFID_REAL_DATA also on real pictures
+    python -m benchmarks.record make FOLDER
     python -m benchmarks.record compare OLD NEW
 
-A record is a folder with what each command printed and wrote. Two are equal if their words are the same and their
-numbers differ by at most 1e-6; `compare` prints where they are not, and its exit status is 1 then.
+With LEAFID_REAL_DATA, a record is also of real pictures. It is a folder with what each command printed and wrote. Two are equal if their
+words are the same and their numbers differ by at most 1e-6; `compare` prints where they
+are not, and its exit status is 1 then.
 """
 
 import argparse
@@ -27,7 +28,10 @@ _DIFFERENCES_SHOWN, _MAX_LENGTH = 5, 240
 
 
 def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
-    """List the commands of a record by name; {} stands for the folder of what a command writes."""
+    """List the commands of a record by name.
+
+    {} stands for the folder of what a command writes.
+    """
     sample, run = str(SAMPLE), f"{folder}/made.txt"
     commands = {
         "predict": ["predict", sample, "--output", "{}/run.txt", "--no-cache"],

@@ -2,8 +2,8 @@
 
     python -m benchmarks.rejection uci-leaf leafsnap-field
 
-The pictures without a leaf are pictures of scikit-image, whole and in part, faces, and flat
-colours, discs, cards, checkerboards and stripes.
+The pictures without a leaf are pictures of scikit-image, whole and in part, faces, and
+flat colours, discs, cards, checkerboards and stripes.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
     python -m benchmarks.rejection_shares imageclef2011 [--by author] [--seed 0]
 
-Each of five folds of plants, or of authors, is held out of a whole training. Printed are the shares of its leaves of
-known species that are rejected where 5 % may be: of leaves whose species has another plant among the training pictures
-of the same type, and of all; as the mean of the plants, with a 95 % interval of the bootstrap, and of the pictures.
+Each of five folds of plants, or of authors, is held out of a whole training. Printed
+are the shares of its leaves of known species that are rejected where 5 % may be: of
+leaves whose species has another plant among the training pictures of the same type, and
+of all; as the mean of the plants, with a 95 % interval of the bootstrap, and of the
+pictures.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ from leafid.segmentation.crop import crop_leaf
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.
 N_SPECIES = 71
-# Pictures of each type to learn a codebook from; their number doesn't affect the time to use it.
+# Pictures of each type to learn a codebook from; their number doesn't affect the time
+# to use it.
 _CODEBOOK_PICTURES = 12
 _PATCHES = (
     Expert(descriptor="dense-sift"),
@@ -157,7 +158,10 @@ def list_recipe_cases(
 def list_cases(
     type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> list[Case]:
-    """List the cases of an acquisition type: the stages, then each recipe. Codebooks are learned when needed."""
+    """List the cases of an acquisition type: the stages, then each recipe.
+
+    Codebooks are learned when needed.
+    """
     cases = list_stage_cases()
     for name in RECIPES:
         cases += list_recipe_cases(load_recipe(name, type_), name, pictures)
@@ -213,7 +217,8 @@ def describe_patches(patches: Expert) -> str:
     """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
     return (
-        f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}"
+        f"{patches.descriptor} "
+        f"({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}"
         + (f", {patches.max_patches} patches" if patches.max_patches else "")
     )
 

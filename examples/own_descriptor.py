@@ -36,7 +36,8 @@ for name, columns in {
     "geometry and redness": make_union(LeafDescriptor(["geometry"], "scan"), Redness()),
 }.items():
     classifier = make_pipeline(columns, LinearDiscriminantAnalysis())
-    # By plant: pictures of one plant look alike, and scores would be too high otherwise.
+    # By plant: pictures of one plant look alike, and scores would be too high
+    # otherwise.
     scores = cross_val_score(
         classifier, files, species, groups=plants, cv=GroupKFold(5)
     )

@@ -56,7 +56,10 @@ _NEVER = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault and its place in the program; findings with the same key count as the same fault."""
+    """A fault and its place in the program.
+
+    Findings with the same key count as the same fault.
+    """
 
     kind: str
     place: str
@@ -70,7 +73,10 @@ class Finding:
 
 @dataclass
 class Watch:
-    """Records what the process changes while a reader works; an audit hook can't be removed."""
+    """Records what the process changes while a reader works.
+
+    An audit hook can't be removed.
+    """
 
     allowed: Path
     touched: list[str] = field(default_factory=list)
@@ -189,4 +195,7 @@ def _locate_error(error: BaseException) -> str:
     if not frames:
         return f"{type(error).__name__} outside leafid"
     file = frames[-1].filename
-    return f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{frames[-1].lineno} {type(error).__name__}"
+    return (
+        f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{frames[-1].lineno} "
+        f"{type(error).__name__}"
+    )

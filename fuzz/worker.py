@@ -60,7 +60,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--engine", choices=("atheris", "mutations"), required=True)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(words)
-    # Otherwise a module that is imported late would be written to its cache, and this would count as a finding.
+    # Otherwise a module that is imported late would be written to its cache, and this
+    # would count as a finding.
     sys.dont_write_bytecode = True
     arguments.output.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
@@ -84,7 +85,8 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
     seeds = target.seeds()
     place = folder / "input"
     place.mkdir()
-    # The first call imports modules: that must not count as time and memory of an input.
+    # The first call imports modules: that must not count as time and memory of an
+    # input.
     for data in seeds:
         judge(target, data, place, _NoWatch(place))  # type: ignore[arg-type]  # quacks like a Watch
     tally, watch, start = Tally(arguments.output), Watch(place), time.monotonic()

@@ -28,7 +28,10 @@ def resolve_symlink(path: StrPath) -> Path:
 
 @contextmanager
 def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, and report errors of opening and reading it; refuse pipes and devices."""
+    """Open a file for reading, and report errors of opening and reading it.
+
+    Refuse pipes and devices.
+    """
     if not is_file_name(os.fspath(file)):
         raise LeafidError(f"expected the name of a file, found {os.fspath(file)!r}")
     try:
@@ -50,14 +53,18 @@ def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
-    """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
+    """Open a file for writing that appears under its name only when it is complete.
 
-    The content goes to a file without a name in the same folder, which is synced and named at the end of the ``with``
-    block. If the block raises, or the process is killed, it is gone, and an existing file stays as it was.
+    Text is UTF-8 with line feeds.
 
-    Missing folders are created, symbolic links followed, and pipes and devices written to directly. A `LeafidError` is
-    raised if the file can't be written, but a `BrokenPipeError` if the reader of a pipe is gone. Bytes of file names
-    that are no UTF-8 are escaped.
+    The content goes to a file without a name in the same folder, which is synced and
+    named at the end of the ``with`` block. If the block raises, or the process is
+    killed, it is gone, and an existing file stays as it was.
+
+    Missing folders are created, symbolic links followed, and pipes and devices written
+    to directly. A `LeafidError` is raised if the file can't be written, but a
+    `BrokenPipeError` if the reader of a pipe is gone. Bytes of file names that are no
+    UTF-8 are escaped.
     """
     check_writable(path)
     text = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
@@ -77,7 +84,8 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
                 stream.flush()
                 os.fsync(stream.fileno())
                 if not temporary.exists():
-                    # With src_dir_fd, which an absolute path makes no use of, os.link follows the link.
+                    # With src_dir_fd, which an absolute path makes no use of, os.link
+                    # follows the link.
                     unnamed = f"/proc/self/fd/{stream.fileno()}"
                     os.link(unnamed, temporary, src_dir_fd=stream.fileno())
             temporary.replace(target)
@@ -86,7 +94,10 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
 
 
 def _open_unnamed(path: Path) -> int:
-    """Create a file that gets its name later, so that a killed process leaves none; at once on simpler file systems."""
+    """Create a file that gets its name later, so that a killed process leaves none.
+
+    At once on simpler file systems.
+    """
     try:
         return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
     except OSError:

@@ -51,7 +51,9 @@ def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
 def plot_outlines(
     image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None
 ) -> Any:
-    """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask; return the axes of Matplotlib.
+    """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask.
+
+    Return the axes of Matplotlib.
 
     The axes are the current ones by default.
     """

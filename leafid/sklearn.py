@@ -1,8 +1,9 @@
 """leafid as estimators of scikit-learn: `LeafDescriptor` transforms pictures, `LeafClassifier` classifies them.
 
-They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
-``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There, ``FunctionTransformer(model.embed)`` makes a matrix of
-the features of a model. `color` is the order of channels in arrays, "bgr" or "rgb".
+They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of
+a matrix, and work in ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There,
+``FunctionTransformer(model.embed)`` makes a matrix of the features of a model. `color`
+is the order of channels in arrays, "bgr" or "rgb".
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         return self
 
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
-        """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
+        """Measure pictures; float64 (n_pictures, n_measures).
+
+        A picture that can't be read raises a `LeafidError`.
+        """
         check_is_fitted(self)
         type_ = AcquisitionType.parse(self.acquisition_type)
         pictures = [
@@ -128,7 +132,8 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     acquisition_type : {"scan", "scan-like", "photo"}
         How the pictures were taken.
     cache : path or bool
-        As in `leafid.train`: with the default, features computed in one fold or fit serve the next.
+        As in `leafid.train`: with the default, features computed in one fold or fit
+        serve the next.
     jobs : int
         Number of worker processes; -1 uses every core.
     random_state : int
@@ -154,8 +159,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     ) -> LeafClassifier:
         """Train on pictures with labels of any kind that `numpy.unique` can sort.
 
-        `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
-        others of it; without groups each picture counts as a plant of its own.
+        `groups` has the plant of each picture. Pictures of one plant are never used to
+        calibrate what was learned from others of it; without groups each picture counts
+        as a plant of its own.
         """
         pictures = _list_pictures(X, self.color)
         check_consistent_length(X, y, groups)
@@ -188,7 +194,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         return self
 
     def predict_proba(self, X: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the probability of each class; float64 (n_pictures, n_classes), columns as in `classes_`.
+        """Return the probability of each class.
+
+        Float64 (n_pictures, n_classes), columns as in `classes_`.
 
         A picture that can't be read raises a `LeafidError`.
         """
@@ -210,11 +218,15 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
 
 
 def _list_pictures(X: Any, color: str) -> list[Picture]:
-    """Turn X into a picture for each of its items; in memory, a picture is called by its position, ``X[3]``."""
+    """Turn X into a picture for each of its items.
+
+    In memory, a picture is called by its position, ``X[3]``.
+    """
     is_table = getattr(X, "ndim", 1) not in {1, 4}
     if is_one_picture(X) or is_table or not hasattr(X, "__len__"):
         raise InputError(
-            f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture"
+            f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] "
+            "for one picture"
         )
     if not len(X):
         raise InputError("X: expected at least one picture, found 0 sample(s)")

@@ -88,7 +88,8 @@ def read_lines(
         ):
             if len(line) > max_length:
                 raise LeafidError(
-                    f"{file}:{number}: expected lines of at most {max_length} characters, found more"
+                    f"{file}:{number}: expected lines of at most {max_length} "
+                    "characters, found more"
                 )
             yield line if line.isascii() else unicodedata.normalize("NFC", line)
 
@@ -126,7 +127,10 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
                 yield line, [_ESCAPING_QUOTE.sub("", cell) for cell in cells]
             line = reader.line_num + 1
     except csv.Error as error:
-        reason = f"found an error: {error}; is each quote closed in the row that begins here?"
+        reason = (
+            f"found an error: {error}; is each quote closed in the row that begins "
+            "here?"
+        )
         raise LeafidError(f"{file}:{line}: expected a table as CSV, {reason}") from None
 
 

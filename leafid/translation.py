@@ -39,7 +39,9 @@ def get_language() -> str:
 
 
 def translate(message: str, **values: Any) -> str:
-    """Translate a message, and fill in values where it has their names in braces; numbers are written as people do.
+    """Translate a message, and fill in values where it has their names in braces.
+
+    Numbers are written as people do.
 
     Examples
     --------

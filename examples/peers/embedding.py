@@ -4,8 +4,8 @@ It needs further packages: see README.md.
 
 References
 ----------
-.. [1] M. Tan, Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", ICML 2019,
-   arXiv:1905.11946
+.. [1] M. Tan, Q. Le, "EfficientNet: rethinking model scaling for convolutional neural
+   networks", ICML 2019, arXiv:1905.11946
 """
 
 import cv2

@@ -2,8 +2,8 @@
 
 References
 ----------
-.. [1] N. Dalal, B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005,
-   doi:10.1109/CVPR.2005.177
+.. [1] N. Dalal, B. Triggs, "Histograms of oriented gradients for human detection", CVPR
+   2005, doi:10.1109/CVPR.2005.177
 """
 
 import cv2

@@ -2,8 +2,9 @@
 
 References
 ----------
-.. [1] T. Ojala, M. Pietikäinen, T. Mäenpää, "Multiresolution gray-scale and rotation invariant texture classification
-   with local binary patterns", IEEE TPAMI 24(7), 2002, doi:10.1109/TPAMI.2002.1017623
+.. [1] T. Ojala, M. Pietikäinen, T. Mäenpää, "Multiresolution gray-scale and rotation
+   invariant texture classification with local binary patterns", IEEE TPAMI 24(7), 2002,
+   doi:10.1109/TPAMI.2002.1017623
 """
 
 import cv2

@@ -17,7 +17,10 @@ _SEEDS = [
     b"\xef\xbb\xbfPlatanus x hispanica 1.png\r\n\r\nAcer campestre\r\n",
     b"1.jpg 2.jpg\nAcer 1.jpg x\n",
 ]
-_XML = b"<Image><FileName>1.jpg</FileName><Type>Scan</Type><ClassId>Quercus robur</ClassId></Image>"
+_XML = (
+    b"<Image><FileName>1.jpg</FileName><Type>Scan</Type><ClassId>Quercus "
+    b"robur</ClassId></Image>"
+)
 
 
 def target() -> Target:

@@ -38,7 +38,8 @@ def target() -> Target:
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "1.xml", data)
-        # No XML file is left out silently: what the one reader refuses, the other lists.
+        # No XML file is left out silently: what the one reader refuses, the other
+        # lists.
         problems = read_collection(folder, "imageclef").problems
         if any("\n" in problem or not problem.isprintable() for problem in problems):
             raise AssertionError(f"a problem is not one line: {problems!r}"[:300])

@@ -36,15 +36,18 @@ _BAND_ROWS = 64
 def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
     """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
 
-    JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
-    The orientation is applied; grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8
-    bits; transparent parts become white.
+    JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by
+    their content, not by their name. The orientation is applied; grey, palette and CMYK
+    pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent
+    parts become white.
 
-    With `max_side`, the picture is shrunk so that its longer side has at most this many pixels. A JPEG of at least
-    twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
+    With `max_side`, the picture is shrunk so that its longer side has at most this many
+    pixels. A JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of
+    its size, which is faster.
 
-    An `ImageError` is raised if the file can't be read, is not a picture of these formats, is truncated or damaged, has
-    more than 100 megapixels, or a side of less than 16 pixels.
+    An `ImageError` is raised if the file can't be read, is not a picture of these
+    formats, is truncated or damaged, has more than 100 megapixels, or a side of less
+    than 16 pixels.
     """
     return read_hashed_image(file, max_side)[0]
 
@@ -64,7 +67,8 @@ def read_hashed_image(
     header, image = _decode_reporting_damage(file, data, decode)
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
-        # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
+        # Computed from the stored size and rounded up as reduced decoding does: mostly
+        # nothing is left to do.
         sides = (header.rows, header.cols) if header.kind == "JPEG" else image.shape[:2]
         rows, cols = (-(-side * max_side // longest) for side in sides)
         if image.shape[:2] != (rows, cols):
@@ -74,7 +78,9 @@ def read_hashed_image(
 
 
 def read_alpha(file: StrPath) -> np.ndarray | None:
-    """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright; None where it is opaque everywhere.
+    """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright.
+
+    None where it is opaque everywhere.
 
     An `ImageError` is raised as by `read_image`.
     """
@@ -95,7 +101,10 @@ def _decode_alpha(_: StrPath, header: Header, data: bytes) -> np.ndarray | None:
 def _decode_reporting_damage(
     file: StrPath, data: bytes, decode: Callable[[StrPath, Header, bytes], T]
 ) -> tuple[Header, T]:
-    """Read the header and decode; errors are of the class `ImageError`, and name the file."""
+    """Read the header and decode.
+
+    Errors are of the class `ImageError`, and name the file.
+    """
     with memory_errors_as_image_error(file):
         try:
             header = read_header(data)
@@ -199,7 +208,8 @@ def convert_to_bgr(picture: Image.Image) -> np.ndarray:
 
 def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
     if band.mode.startswith("I"):
-        # Pillow's conversion clips 16-bit grey values instead of scaling them, and takes 0 for black in any case.
+        # Pillow's conversion clips 16-bit grey values instead of scaling them, and
+        # takes 0 for black in any case.
         grey = (np.asarray(band) >> 8).astype(np.uint8)
         return (255 - grey if is_inverted else grey)[:, :, None]
     if band.has_transparency_data:

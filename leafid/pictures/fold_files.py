@@ -23,7 +23,10 @@ Folds = dict[int, list[np.ndarray]]
 def format_folds(
     pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]
 ) -> list[list[str | int]]:
-    """List the rows of a table of folds, (repeat, fold, indices of pictures) each; names of pictures have to differ."""
+    """List the rows of a table of folds, (repeat, fold, indices of pictures) each.
+
+    Names of pictures have to differ.
+    """
     rows: list[list[str | int]] = [["picture", "plant", "fold", "repeat"]]
     for repeat, fold, members in folds:
         rows += [
@@ -36,9 +39,10 @@ def format_folds(
 def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     """Read a table with the columns ``picture`` and ``fold``, and ``repeat`` where there are several.
 
-    Each picture has to be in one fold of each repeat, but for those of types without any fold, which a warning counts.
-    A picture is called by its name, or the end of its path; rows of other pictures are ignored with a warning, as are
-    plants that are in several folds. A `ProblemsError` has the lines that are wrong.
+    Each picture has to be in one fold of each repeat, but for those of types without
+    any fold, which a warning counts. A picture is called by its name, or the end of its
+    path; rows of other pictures are ignored with a warning, as are plants that are in
+    several folds. A `ProblemsError` has the lines that are wrong.
     """
     file = Path(path)
     # A table may call a picture by its names, and by all ends of its path.
@@ -71,7 +75,10 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
         first = indices.describe(ignored[0]) if ignored else "no row"
         if ignored and fold_of:
-            message = "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first"
+            message = (
+                "%s: %d rows are ignored, as the collection has no such labelled "
+                "picture, or several: %s first"
+            )
             logger.warning(message, file, len(ignored), first)
         # What is wrong with a row explains what is missing.
         if not problems:

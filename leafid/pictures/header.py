@@ -1,7 +1,8 @@
 """Inspects a picture file before it is decoded: its bytes and their hash, format, size and orientation.
 
-Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would fill with grey, and files with
-too many parts before the pixels, which take minutes to read. Decoders report other truncated files.
+Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would
+fill with grey, and files with too many parts before the pixels, which take minutes to
+read. Decoders report other truncated files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from leafid.errors import ImageError, LeafidError
 from leafid.files import StrPath, open_input
 from leafid.translation import translate
 
-#: File name endings that count as pictures when a folder is listed; the content decides which format it is.
+#: File name endings that count as pictures when a folder is listed; the content decides
+#: which format it is.
 PICTURE_ENDINGS = frozenset(
     {
         ".jpg",
@@ -76,7 +78,8 @@ _SIGNATURES = {
 }
 # ZIP, RAR, 7-Zip, gzip, bzip2, xz.
 _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-#: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
+#: Pillow's names of the pixel formats that can be converted to RGB without loss of
+#: range.
 _MODES = {
     "1",
     "L",
@@ -115,7 +118,8 @@ MAX_SEGMENTS = 1 << 10
 _MAX_JPEG_BYTES = 1 << 24
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 MAX_STRIPS = 1 << 17
-#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
+#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture.
+#: Cameras write about 10.
 MAX_SCANS = 100
 
 # How a text begins, or the name of another format.
@@ -140,7 +144,10 @@ class Header:
 
 
 def read_picture_bytes(file: StrPath) -> bytes:
-    """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
+    """Read a file.
+
+    Refuse first what is not a plain file, empty, or larger than 1 GiB.
+    """
     try:
         with open_input(file) as stream:
             n_bytes = os.fstat(stream.fileno()).st_size
@@ -157,12 +164,18 @@ def read_picture_bytes(file: StrPath) -> bytes:
 
 
 def hash_picture_file(file: StrPath) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
+    """Return the SHA-256 of a file in hexadecimal digits.
+
+    What can't be a picture is refused.
+    """
     return hashlib.sha256(read_picture_bytes(file)).hexdigest()
 
 
 def read_header(data: bytes) -> Header:
-    """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
+    """Read the header of a picture.
+
+    An `ImageError` refuses what is not a whole picture, too large or too small.
+    """
     most = max_pixels.get()
     kind = identify_format(data)
     if kind is None:
@@ -177,7 +190,8 @@ def read_header(data: bytes) -> Header:
     except Image.DecompressionBombError:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} megapixels, found more; shrink it first",
+                "expected a picture of at most {most} megapixels, found more; shrink "
+                "it first",
                 most=most // 1_000_000,
             )
         ) from None
@@ -185,7 +199,8 @@ def read_header(data: bytes) -> Header:
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         raise ImageError(
             translate(
-                "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
+                "expected {formats}, found a damaged {kind} header, or one of a kind "
+                "that can't be read{reason}",
                 formats=translate(READABLE_FORMATS),
                 kind=kind,
                 reason=reason,
@@ -202,7 +217,8 @@ def read_header(data: bytes) -> Header:
     if rows * cols > most:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
+                "expected a picture of at most {most} megapixels, found {cols} × "
+                "{rows}; shrink it first",
                 most=most // 1_000_000,
                 cols=cols,
                 rows=rows,
@@ -211,14 +227,16 @@ def read_header(data: bytes) -> Header:
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
         raise ImageError(
             translate(
-                "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
+                "expected a JPEG that decodes in seconds, found {number} scans; save "
+                "it anew",
                 number=n_scans,
             )
         )
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(
             translate(
-                "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
+                "expected a picture of at least {side} × {side} pixels, found {cols} "
+                "× {rows}",
                 side=MIN_SIDE,
                 cols=cols,
                 rows=rows,
@@ -252,7 +270,10 @@ def identify_format(data: bytes) -> str | None:
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
-    """Tell whether Pillow decodes a TIFF correctly, by its tags; other formats have none."""
+    """Tell whether Pillow decodes a TIFF correctly, by its tags.
+
+    Other formats have none.
+    """
     bits = tags.get(_BITS, (1,))
     return (
         tags.get(_COMPRESSION, 1) in _READ_COMPRESSIONS
@@ -277,7 +298,8 @@ def open_picture(kind: str, data: bytes) -> Image.Image:
 
 def _read_orientation(picture: Image.Image) -> int:
     """Return the EXIF orientation that remains to be applied after decoding, 1 to 8."""
-    # The decoders of TIFF and HEIF apply it. For a PNG without an EXIF block, getexif would decode the picture.
+    # The decoders of TIFF and HEIF apply it. For a PNG without an EXIF block, getexif
+    # would decode the picture.
     if picture.format in {"TIFF", "HEIF"} or "exif" not in picture.info:
         return 1
     try:
@@ -289,7 +311,10 @@ def _read_orientation(picture: Image.Image) -> int:
 
 
 def _check_structure(kind: str, data: bytes) -> int:
-    """Refuse a truncated JPEG or PNG, and a file with too many parts; return the number of scans of a JPEG, else 1."""
+    """Refuse a truncated JPEG or PNG, and a file with too many parts.
+
+    Return the number of scans of a JPEG, else 1.
+    """
     n_scans = 1
     is_whole = True
     if kind == "JPEG":
@@ -311,7 +336,8 @@ def _check_structure(kind: str, data: bytes) -> int:
 
 def _count_scans(data: bytes) -> tuple[int, bool]:
     """Count the scans of a JPEG; tell whether it has an end."""
-    # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't occur.
+    # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't
+    # occur.
     scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
     codes = scans[1:][scans[:-1] == 0xFF].tobytes()
     end = codes.find(_END)
@@ -324,7 +350,8 @@ def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} {noun}, found {number}; save it anew",
+                "expected a picture of at most {most} {noun}, found {number}; save it "
+                "anew",
                 most=most,
                 noun=translate(noun),
                 number=number,
@@ -380,6 +407,7 @@ def _check_tiff_directory(data: bytes) -> None:
         count = read_number(entry + 4, word)
         if read_number(entry, 2) in _STRIP_TAGS:
             _limit(count, MAX_STRIPS, "strips or tiles")
-        # Tags that share their bytes would be copied one by one; those beyond the end are not read.
+        # Tags that share their bytes would be copied one by one; those beyond the end
+        # are not read.
         total += count if count <= len(data) else 0
     _limit(total, len(data), "values of tags")

@@ -10,7 +10,8 @@ from leafid.pictures.picture import Collection, Picture
 def make_labels(collection: Collection) -> Collection:
     """Leave out the authors in labels of common genera, where no other label of the collection is then the same.
 
-    Further problems name the labels that differ only by how they are written, or by an author.
+    Further problems name the labels that differ only by how they are written, or by an
+    author.
     """
     pictures = collection.pictures
     taxa = [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]

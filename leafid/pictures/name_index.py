@@ -40,7 +40,10 @@ class NameIndex(Generic[T]):
 
 
 def find_end(path: str, names: Container[str]) -> str | None:
-    """Find a path, or its longest end, among names. Folders end with slashes or backslashes."""
+    """Find a path, or its longest end, among names.
+
+    Folders end with slashes or backslashes.
+    """
     parts = path.replace("\\", "/").rsplit("/", _MAX_FOLDERS)
     ends = ("/".join(parts[start:]) for start in range(len(parts)))
     return next((end for end in (path, *ends) if end in names), None)

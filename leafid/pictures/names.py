@@ -12,17 +12,20 @@ from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number, read_table
 from leafid.translation import translate
 
-#: The species of pictures that show none of the species that a system can know, whatever they show.
+#: The species of pictures that show none of the species that a system can know,
+#: whatever they show.
 UNKNOWN_SPECIES = "Unknown species"
 
 _HYBRID_SIGNS = {"x", "×", "X"}
-# A cultivar in quotes, an author's son, what is in parentheses, or any other word of a name.
+# A cultivar in quotes, an author's son, what is in parentheses, or any other word of a
+# name.
 _WORD = re.compile(
     r"""['"‘“][^'"’”]+['"’”]|\S+\. f\.(?=\W*$| [&A-Z])|\([^)]*\)\S*|\S+"""
 )
 # A date, and a time of day, which the compact form of ISO 8601 writes without colons.
 _DATE = re.compile(
-    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: ?[AP]M)?|T\d{4,6}Z?)?",
+    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: "
+    r"?[AP]M)?|T\d{4,6}Z?)?",
     re.ASCII | re.IGNORECASE,
 )
 # A date of a camera (EXIF), and the compact form of ISO 8601.
@@ -38,7 +41,8 @@ _LOWER_RANKS = re.compile(
 def normalise_name(text: str) -> str:
     """Write a name in Unicode form NFC, with single blanks between its words.
 
-    File systems and editors differ in whether an accent is a part of its letter or a character of its own.
+    File systems and editors differ in whether an accent is a part of its letter or a
+    character of its own.
     """
     return " ".join(unicodedata.normalize("NFC", text).split())
 
@@ -46,9 +50,10 @@ def normalise_name(text: str) -> str:
 def parse_species_name(text: str) -> str:
     """Write the name of a species or lower taxon as ``Genus species``, with what follows; underscores count as blanks.
 
-    A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised, and the epithet in small
-    letters; letters with accents are single characters (Unicode form NFC). Without an epithet, or with invisible
-    characters, a `LeafidError` is raised.
+    A hybrid's epithet or genus has a separate ``x`` before it. The genus is
+    capitalised, and the epithet in small letters; letters with accents are single
+    characters (Unicode form NFC). Without an epithet, or with invisible characters, a
+    `LeafidError` is raised.
 
     Examples
     --------
@@ -69,12 +74,15 @@ def parse_species_name(text: str) -> str:
 
 
 def parse_label(text: str) -> Taxon:
-    """Make the taxon of a label, which is its whole name; runs of blanks become one blank.
+    """Make the taxon of a label, which is its whole name.
 
-    A name like that of a species or lower taxon, of a known genus or with a capital and a small initial, is written as
-    `parse_species_name` does. It gets a genus, and a family where the genus is a common one. Any other label, such as
-    one with a third word in small letters that is not of a lower rank, is a plain class. A `LeafidError` is raised if
-    a run file can't hold the label.
+    Runs of blanks become one blank.
+
+    A name like that of a species or lower taxon, of a known genus or with a capital and
+    a small initial, is written as `parse_species_name` does. It gets a genus, and a
+    family where the genus is a common one. Any other label, such as one with a third
+    word in small letters that is not of a lower rank, is a plain class. A `LeafidError`
+    is raised if a run file can't hold the label.
 
     Examples
     --------
@@ -103,13 +111,16 @@ def parse_label(text: str) -> Taxon:
         return Taxon(name, parse_genus(name), family, full_name=full_name)
     if not full_name or full_name.endswith("*"):
         raise LeafidError(
-            f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}"
+            "expected a label, not ending in '*', which stands for higher taxa, found "
+            f"{text!r}"
         )
     return Taxon(full_name, full_name=full_name)
 
 
 def drop_authors(name: str) -> str:
-    """Leave out the authors of a name; underscores become blanks, and the sign of a hybrid a separate ``x``.
+    """Leave out the authors of a name.
+
+    Underscores become blanks, and the sign of a hybrid a separate ``x``.
 
     Examples
     --------
@@ -159,7 +170,10 @@ def read_common_names() -> dict[str, dict[str, str]]:
 
 
 def find_accepted_name(species: str) -> str | None:
-    """Find the accepted name of a species; None where the name of the species is that, as far as is known."""
+    """Find the accepted name of a species.
+
+    None where the name of the species is that, as far as is known.
+    """
     return read_common_names().get(species, {}).get("accepted") or None
 
 
@@ -179,7 +193,10 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
 
 
 def check_printable(name: str) -> str:
-    """Return the name of a taxon; refuse control and direction characters, which no run file may hold."""
+    """Return the name of a taxon.
+
+    Refuse control and direction characters, which no run file may hold.
+    """
     if not name.isprintable():
         raise LeafidError(
             f"expected a name without invisible characters, found {name!r}"
@@ -212,10 +229,13 @@ def _split_name(text: str) -> tuple[str, str, list[str]]:
 
 
 def parse_date(text: str) -> str:
-    """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
+    """Convert a date to ISO 8601, as precise as it is given.
 
-    Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``,
-    ``yyyy:mm:dd`` and ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to 2069.
+    The time of day is dropped.
+
+    Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``,
+    separated by ``/``, ``-`` or ``.``, ``yyyy:mm:dd`` and ``yyyymmdd``, optionally
+    followed by a time of day. Years of two digits are 1970 to 2069.
 
     Examples
     --------
@@ -233,13 +253,18 @@ def parse_date(text: str) -> str:
         date(year if len(parts[0]) == 4 else 0, month, day)
     except (ValueError, IndexError):
         raise LeafidError(
-            f"expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found {text.strip()!r}"
+            "expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
+            f"{text.strip()!r}"
         ) from None
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
-    """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
+    """Parse degrees.
+
+    None for 0, 0, a point far out at sea that devices and databases write for unknown
+    coordinates.
+    """
     degrees = []
     for noun, word, limit in (
         ("latitude", latitude, 90),

@@ -27,7 +27,10 @@ class AcquisitionType(StrEnum):
 
     @property
     def lies_on_sheet(self) -> bool:
-        """Whether the leaf lies on a plain sheet; elsewhere it is on the tree, before any background."""
+        """Whether the leaf lies on a plain sheet.
+
+        Elsewhere it is on the tree, before any background.
+        """
         return self is not AcquisitionType.PHOTO
 
     @classmethod
@@ -45,7 +48,8 @@ class AcquisitionType(StrEnum):
             raise LeafidError(problem) from None
 
 
-# SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.
+# SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the
+# two, and its recipe suits both.
 _SYNONYMS = {
     "pseudoscan": "scan-like",
     "sheetasbackground": "scan-like",
@@ -56,22 +60,29 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """A species and its higher taxa, all without author names; or a class that is no taxon, without higher taxa."""
+    """A species and its higher taxa, all without author names.
 
-    #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name; or the
-    #: label of the class.
+    Or a class that is no taxon, without higher taxa.
+    """
+
+    #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid
+    #: part of a hybrid's name; or the label of the class.
     species: str
     genus: str | None = None
     family: str | None = None
     order: str | None = None
-    #: How the collection identifies the species, and its name for it, with authors; runs may use either.
+    #: How the collection identifies the species, and its name for it, with authors;
+    #: runs may use either.
     identifier: str | None = None
     full_name: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture(Shown):
-    """An image file with its metadata; fields that the collection doesn't give are None."""
+    """An image file with its metadata.
+
+    Fields that the collection doesn't give are None.
+    """
 
     file: Path
     type: AcquisitionType | None = None
@@ -81,7 +92,8 @@ class Picture(Shown):
     author: str | None = None
     #: Licence of the picture, as in its metadata.
     licence: str | None = None
-    #: Date in ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
+    #: Date in ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``,
+    #: ``2010``.
     date: str | None = None
     #: Latitude and longitude in degrees (WGS 84, north and east positive).
     coordinates: tuple[float, float] | None = None
@@ -89,9 +101,11 @@ class Picture(Shown):
     vernacular_names: tuple[str, ...] = ()
     #: ``train``, ``val`` or ``test``.
     part: str | None = None
-    #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
+    #: The content of the file, where it is in memory: `file` is then only a name, and
+    #: is never opened.
     data: bytes | None = field(default=None, repr=False)
-    #: Path of a picture whose file name another one has, too: run files need unique names.
+    #: Path of a picture whose file name another one has, too: run files need unique
+    #: names.
     path_name: str | None = None
 
     @property
@@ -117,14 +131,20 @@ class Picture(Shown):
         return f"plant {self.plant}"
 
     def require_type(self) -> AcquisitionType:
-        """Return the acquisition type; a `LeafidError` is raised where it is not known."""
+        """Return the acquisition type.
+
+        A `LeafidError` is raised where it is not known.
+        """
         if self.type is None:
             problem = "the acquisition type is not known; give it with --assume-type"
             raise LeafidError(f"{self.file}: {problem}")
         return self.type
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
-        """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
+        """Make a JPEG of at most so many pixels a side.
+
+        None of a picture that can't be read.
+        """
         # OpenCV takes a while to import.
         from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 
@@ -163,8 +183,9 @@ class Collection(Shown):
     root: Path
     #: Name of the layout, as in `READERS`.
     layout: str
-    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where a collection holds only
-    #: metadata, the file of a picture may be missing, see `find_missing`.
+    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where
+    #: a collection holds only metadata, the file of a picture may be missing, see
+    #: `find_missing`.
     pictures: tuple[Picture, ...]
     #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()
@@ -195,7 +216,10 @@ class Collection(Shown):
         return any(isinstance(problem, Omission) for problem in self.problems)
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
-        """Keep the pictures of one acquisition type; None selects those of unknown type."""
+        """Keep the pictures of one acquisition type.
+
+        None selects those of unknown type.
+        """
         return self._select(lambda picture: picture.type == type_)
 
     def part(self, part: str | None) -> Collection:

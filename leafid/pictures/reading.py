@@ -28,7 +28,8 @@ from leafid.pictures.readers import (
 Paths = StrPath | Sequence[StrPath]
 
 PLAIN_PICTURES = "pictures"
-# How the names of files end that describe the pictures beside them; SpeciesIDList is of ImageCLEF.
+# How the names of files end that describe the pictures beside them; SpeciesIDList is of
+# ImageCLEF.
 _METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
 
 #: Lists the pictures of a folder or file, and what is wrong with their metadata.
 Reader = Callable[[Path], tuple[list[Picture], list[str]]]
-#: By the name of a layout, functions that detect it and read it. Detection tries the most specific layout first.
+#: By the name of a layout, functions that detect it and read it. Detection tries the
+#: most specific layout first.
 READERS: dict[str, tuple[Callable[[Path], bool], Reader]] = {
     plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
@@ -62,23 +64,27 @@ def read_collection(
 ) -> Collection:
     """Read a collection: list its pictures with their metadata, without opening any picture.
 
-    Pictures that can't be used are left out and named in the collection's problems. The order of pictures doesn't
-    depend on the file system.
+    Pictures that can't be used are left out and named in the collection's problems. The
+    order of pictures doesn't depend on the file system.
 
     Parameters
     ----------
     path : path-like or sequence of path-like
-        A folder or a picture, or several of both, which are read one by one and joined. Among several, a picture that
-        doesn't exist is listed like one that can't be read, and a path without pictures is a problem.
-    layout : {"imageclef", "plantnet300k", "species-folders", "table", "pictures"}, optional
+        A folder or a picture, or several of both, which are read one by one and joined.
+        Among several, a picture that doesn't exist is listed like one that can't be
+        read, and a path without pictures is a problem.
+    layout : {"imageclef", "plantnet300k", "species-folders", "table", "pictures"},
+    optional
         Detected by default.
     metadata : path-like, optional
-        A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``, ``author``, ``date``,
-        ``latitude``, ``longitude``, ``split``. It is found by itself where it has labels, is in the folder and is
-        called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures, such as
-        ``train.csv``.
+        A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
+        ``author``, ``date``, ``latitude``, ``longitude``, ``split``. It is found by
+        itself where it has labels, is in the folder and is called ``metadata.csv``,
+        ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures,
+        such as ``train.csv``.
     label_from : str, optional
-        A regular expression for the paths of pictures below the folder, whose group, or match, is the label.
+        A regular expression for the paths of pictures below the folder, whose group, or
+        match, is the label.
     plants_from : str, optional
         A regular expression like `label_from` whose group, or match, is the plant.
     only_named : bool, optional
@@ -87,7 +93,8 @@ def read_collection(
     Raises
     ------
     LeafidError
-        If the layout or an expression is none, a value in the metadata is wrong, or none of the paths has a picture.
+        If the layout or an expression is none, a value in the metadata is wrong, or
+        none of the paths has a picture.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
@@ -157,7 +164,10 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
 def read_and_warn(
     path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any
 ) -> Collection:
-    """Read a collection; raise its problems of the classes `refused`, and log a warning for each other one."""
+    """Read a collection.
+
+    Raise its problems of the classes `refused`, and log a warning for each other one.
+    """
     collection = read_collection(path, **options)
     problems = collection.problems
     if errors := [problem for problem in problems if isinstance(problem, refused)]:

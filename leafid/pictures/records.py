@@ -11,15 +11,19 @@ from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 
-#: Fields, each with other words for it, among them those of Darwin Core and ImageCLEF, without blanks, signs, capitals.
-#: Which folds a picture is in is read by `leafid.pictures.fold_files`.
+#: Fields, each with other words for it, among them those of Darwin Core and ImageCLEF,
+#: without blanks, signs, capitals. Which folds a picture is in is read by
+#: `leafid.pictures.fold_files`.
 FIELDS = names.read_word_lists("fields.txt")
 
 
 def find_fields(
     heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
 ) -> list[str | None]:
-    """Find the field of each column; of two columns for one, that of the word that `known` has first."""
+    """Find the field of each column.
+
+    Of two columns for one, that of the word that `known` has first.
+    """
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
     field_of: dict[int, str] = {}
     for field, others in known.items():
@@ -54,7 +58,10 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
-    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
+    """Add the fields of a record to a picture.
+
+    A `LeafidError` is raised if a value is wrong.
+    """
     changes: dict[str, Any] = {}
     for field, word in record.items():
         with naming_place(field):
@@ -68,7 +75,10 @@ def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
 
 
 def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
-    """Remove dates and coordinates that can't be read from a record; return the errors by field."""
+    """Remove dates and coordinates that can't be read from a record.
+
+    Return the errors by field.
+    """
     errors: dict[str, str] = {}
     for field in [field for field in _PARSERS if field in record]:
         try:

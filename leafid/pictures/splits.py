@@ -26,8 +26,8 @@ def select_training_pictures(
 ) -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
 
-    Messages call the collection `source`. A `LeafidError` is raised when no picture is left, or the label of one is
-    `UNKNOWN_SPECIES`.
+    Messages call the collection `source`. A `LeafidError` is raised when no picture is
+    left, or the label of one is `UNKNOWN_SPECIES`.
     """
     parts = {picture.part for picture in pictures}
     part = "train" if "train" in parts else None
@@ -35,14 +35,16 @@ def select_training_pictures(
     labelled = [picture for picture in candidates if picture.species is not None]
     if not labelled:
         raise LeafidError(
-            f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
+            f"{source}: expected labelled pictures, found {len(pictures)} without a "
+            "label; put them into folders named "
             "after their labels, or use --label-from or --metadata"
         )
     for picture in labelled:
         name = separate_words(str(picture.species)).capitalize()
         if name == UNKNOWN_SPECIES:
             raise LeafidError(
-                f"{picture.file}: expected the label of a class, found {name!r}, which stands for none of the "
+                f"{picture.file}: expected the label of a class, found {name!r}, which "
+                "stands for none of the "
                 "classes in a ground truth; rename the label, or leave its pictures out"
             )
     left_out = [p.file for p in candidates if p.species is None and p.part != "test"]
@@ -57,20 +59,25 @@ def check_labels(pictures: Sequence[Picture]) -> None:
     labels = {picture.species for picture in pictures}
     if len(labels) == 1:
         raise LeafidError(
-            f"expected pictures of at least two labels to learn from, found only {labels.pop()!r}; "
-            "name a table of labels with --metadata, or put the pictures of each label into a folder"
+            "expected pictures of at least two labels to learn from, found only "
+            f"{labels.pop()!r}; "
+            "name a table of labels with --metadata, or put the pictures of each label "
+            "into a folder"
         )
 
 
 def split_by_plant(
     pictures: Sequence[Picture], n_folds: int, seed: int
 ) -> list[np.ndarray]:
-    """Distribute the plants of every species evenly over folds; returns the indices of each fold's pictures, ascending.
+    """Distribute the plants of every species evenly over folds.
 
-    In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
-    fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
-    Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
-    `LeafidError`.
+    Returns the indices of each fold's pictures, ascending.
+
+    In an order shuffled by the seed, each plant goes to the fold with the fewest plants
+    of its species so far, then the fewest pictures of its species, then the fewest
+    pictures. A picture of unknown plant counts as a plant of its own. Which pictures
+    share a fold doesn't depend on the order of the pictures. Fewer plants than folds
+    raise a `LeafidError`.
     """
     members = group_by_plant(pictures)
     _check_n_folds(n_folds, len(members), "plants")
@@ -82,7 +89,8 @@ def split_by_plant(
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     sizes = np.zeros(n_folds, int)
-    # Species with many plants come first, so that those with few plants balance the folds.
+    # Species with many plants come first, so that those with few plants balance the
+    # folds.
     entries = plants_by_species.items()
     for _, plants in sorted(entries, key=lambda entry: (-len(entry[1]), entry[0])):
         n_plants = np.zeros(n_folds, int)
@@ -112,9 +120,10 @@ def split_by_unit(
 ) -> list[np.ndarray]:
     """Distribute whole places, authors or days over folds, so that a model is tested at unseen places, for instance.
 
-    `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with many plants first and equal
-    ones in an order shuffled by the seed, goes to the fold with the fewest plants so far. Returns indices as
-    `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
+    `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with
+    many plants first and equal ones in an order shuffled by the seed, goes to the fold
+    with the fewest plants so far. Returns indices as `split_by_plant` does. Fewer units
+    than folds raise a `LeafidError`.
     """
     labels = label_units(pictures, unit)
     members = group_by(range(len(pictures)), labels.tolist().__getitem__)
@@ -142,9 +151,10 @@ def label_units(
 ) -> np.ndarray:
     """Label each picture with the number of its place, author or day, in the order of first pictures: int64 (n,).
 
-    All pictures of a plant have one label, and so have authors or days that a plant joins. Two plants are at the same
-    place if they are closer than `within_km`, or if a chain of such plants joins them. As a plant without coordinates,
-    author or date may be of any unit, all of these form one.
+    All pictures of a plant have one label, and so have authors or days that a plant
+    joins. Two plants are at the same place if they are closer than `within_km`, or if a
+    chain of such plants joins them. As a plant without coordinates, author or date may
+    be of any unit, all of these form one.
     """
     # These take longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
@@ -153,7 +163,8 @@ def label_units(
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
     if unit == "place":
-        # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
+        # With a minimum of one, DBSCAN gives one number to all points that a chain
+        # joins.
         points = sorted({value for value in values if value})
         radius = within_km / _EARTH_RADIUS_KM
         clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
@@ -175,8 +186,8 @@ def label_units(
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
     """Sample whole plants, up to a number of pictures; returns ascending indices.
 
-    Plants with more pictures than `limit` are skipped; if all have more, some pictures of one plant are taken. The
-    sample depends on the seed and the names of the plants.
+    Plants with more pictures than `limit` are skipped; if all have more, some pictures
+    of one plant are taken. The sample depends on the seed and the names of the plants.
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))
@@ -209,7 +220,10 @@ def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
 
 
 def _find_main_species(pictures: Sequence[Picture]) -> str:
-    """Return the species of most pictures of a plant; a grafted or mislabelled plant has several."""
+    """Return the species of most pictures of a plant.
+
+    A grafted or mislabelled plant has several.
+    """
     counts = Counter(picture.species or "" for picture in pictures)
     return min(counts, key=lambda species: (-counts[species], species))
 
@@ -223,7 +237,10 @@ Shots = Literal["pictures", "plants"]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test pictures, by their indices, ascending; all splits of a seed make a repeat."""
+    """Training and test pictures, by their indices, ascending.
+
+    All splits of a seed make a repeat.
+    """
 
     seed: int
     fold: int
@@ -242,7 +259,8 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     by: Unit = "plant"
     #: How many, 5 by default; or a file that has them (`leafid.pictures.fold_files`).
     folds: Annotated[int, Meta(ge=2)] | str | None = None
-    #: Numbers of training pictures, or plants, of each species and type; all by default.
+    #: Numbers of training pictures, or plants, of each species and type; all by
+    #: default.
     shots: tuple[Annotated[int, Meta(ge=1)], ...] = ()
     shots_of: Shots = "pictures"
     test_type: AcquisitionType | None = None
@@ -252,9 +270,10 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     ) -> Iterator[Split]:
         """Yield the splits of each seed, in which test on each plant in turn is the same and comes only once.
 
-        Folds are of whole plants, stratified by species, or of whole authors, places or days. Given parts differ only
-        in what is drawn at random; the repeats of a file take the place of the seeds. A `LeafidError` is raised when
-        either part has no picture.
+        Folds are of whole plants, stratified by species, or of whole authors, places or
+        days. Given parts differ only in what is drawn at random; the repeats of a file
+        take the place of the seeds. A `LeafidError` is raised when either part has no
+        picture.
         """
         for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
@@ -279,8 +298,10 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             n_trained = len(_find_part(pictures, "train"))
             if not (n_trained and len(tested)):
                 raise LeafidError(
-                    f"expected labelled pictures of parts train and test, found {n_trained} and {len(tested)}; tell "
-                    "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
+                    "expected labelled pictures of parts train and test, found "
+                    f"{n_trained} and {len(tested)}; tell "
+                    "parts by folders, by train.txt and test.txt, or by the column "
+                    "split of --metadata"
                 )
             return {seed: [tested] for seed in seeds}
         n_folds = self.folds or 5
@@ -293,8 +314,8 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     ) -> Iterator[Split]:
         """Thin the training part of a split out to some numbers of pictures, or of plants, of each species and type.
 
-        They are drawn at random by the seed and fold; those of a smaller number are among those of a larger one. Of a
-        species with fewer, all are kept.
+        They are drawn at random by the seed and fold; those of a smaller number are
+        among those of a larger one. Of a species with fewer, all are kept.
         """
         random = np.random.default_rng([split.seed, split.fold])
         ranks: dict[int, int] = {}

@@ -80,7 +80,10 @@ def _list_files(pictures: Iterable[Picture]) -> list[str]:
 
 
 def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
-    """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
+    """Count pictures, and the species, plants and authors among them.
+
+    Unknown ones don't count.
+    """
     counts = {"pictures": len(pictures)}
     for field, noun in _COUNTED.items():
         counts[noun] = len({getattr(picture, field) for picture in pictures} - {None})
@@ -126,7 +129,8 @@ def find_risks(
             yield f"{count}, {first} and {second} first: {advice}"
     if labelled and not plants and "group" in fields:
         yield (
-            "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
+            "the plants are unknown: where several pictures show one, held-out scores "
+            "are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
         )
 

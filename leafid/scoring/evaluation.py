@@ -56,7 +56,8 @@ class Records(list[dict[str, Any]]):
         """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
         if form not in FORMATS or not isinstance(digits, int) or digits < 1:
             raise InputError(
-                f"expected one of {', '.join(FORMATS)} and digits from 1, found {form!r} and {digits!r}"
+                f"expected one of {', '.join(FORMATS)} and digits from 1, found "
+                f"{form!r} and {digits!r}"
             )
         return render([self.table], form, digits)
 
@@ -82,37 +83,44 @@ def evaluate(
     Parameters
     ----------
     truth : path-like, Collection, iterable of Picture, mapping or data frame
-        A folder of XML, a collection, a table, a ``…GroundTruth.txt``, or what was read of a collection; or the species
-        of each picture by its name; or a data frame with the columns of a table.
+        A folder of XML, a collection, a table, a ``…GroundTruth.txt``, or what was read
+        of a collection; or the species of each picture by its name; or a data frame
+        with the columns of a table.
     runs : path-like, a run, a sequence of path-like, or a mapping of these by name
-        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species) of float (n, n_species) and
-        names, or a data frame of scores. A ranking is a mapping of species to scores (equal ones are taken in the order
-        of the names), a list of species, or of (species, score), the best first, or a single species. A picture that a
-        run lacks, or whose ranking is empty, counts 0.
+        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species)
+        of float (n, n_species) and names, or a data frame of scores. A ranking is a
+        mapping of species to scores (equal ones are taken in the order of the names), a
+        list of species, or of (species, score), the best first, or a single species. A
+        picture that a run lacks, or whose ranking is empty, counts 0.
     metrics : sequence of str, or one
         Names that ``leafid evaluate --list`` lists.
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
-        What the rows are. By type there are two more: "mean of types" and "all pictures".
+        What the rows are. By type there are two more: "mean of types" and "all
+        pictures".
     intervals : {"none", "bounds", "error"}, default "none"
-        Adds the ends of an interval, as "S low" and "S high", or a standard error, as "S error", to every score that
-        is a mean of what pictures score.
+        Adds the ends of an interval, as "S low" and "S high", or a standard error, as
+        "S error", to every score that is a mean of what pictures score.
     bootstrap : Bootstrap, optional
-        How often plants are resampled, and for which confidence; by default as the command does.
+        How often plants are resampled, and for which confidence; by default as the
+        command does.
     leave_out_missing : bool, default False
-        Leave the pictures that a run lacks out of its means, as the official scorer does.
+        Leave the pictures that a run lacks out of its means, as the official scorer
+        does.
     per_picture : bool, default False
         Return what each picture scores instead: a record for each run and picture.
 
     Returns
     -------
     list of dict
-        A record for each group and run, with the group's name under `by`, "run", "pictures", "missing", "left out",
-        "plants", and each metric by its name (NaN where there is none). It can be written with `render`.
+        A record for each group and run, with the group's name under `by`, "run",
+        "pictures", "missing", "left out", "plants", and each metric by its name (NaN
+        where there is none). It can be written with `render`.
 
     Raises
     ------
     LeafidError
-        When there is no such metric or group, nothing to score against, or something is wrong with a run or value.
+        When there is no such metric or group, nothing to score against, or something is
+        wrong with a run or value.
 
     Examples
     --------
@@ -156,9 +164,10 @@ def compare(
     Returns
     -------
     list of dict
-        A record for each acquisition type (and their mean, and all pictures), metric and pair of runs: "A" and "B" are
-        their scores, "A - B" the difference, "p" its two-sided probability by paired randomisation over plants if both
-        were equally good, "p (Holm)" the same corrected for the number of pairs.
+        A record for each acquisition type (and their mean, and all pictures), metric
+        and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
+        two-sided probability by paired randomisation over plants if both were equally
+        good, "p (Holm)" the same corrected for the number of pairs.
     """
     options = make_options(metrics, bootstrap=bootstrap)
     ground_truth, judged = _judge(truth, runs, False)

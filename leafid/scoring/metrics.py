@@ -2,7 +2,8 @@
 
 References
 ----------
-.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 4.
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF
+   2011; package README, section 4.
 .. [2] H. Goëau et al., "The ImageCLEF 2012 plant identification task", CLEF 2012.
 """
 

@@ -1,10 +1,13 @@
-"""The files of the official 2011 scorer: same names, same format, same numbers; here their lines are sorted.
+"""The files of the official 2011 scorer: same names, same format, same numbers.
+
+Here their lines are sorted.
 
 References
 ----------
-.. [1] ImageCLEF 2011 plant task, package README, section 5. What the README leaves open was found out by running
-   the scorer: in ``…ByGenus`` and ``…ByFamily`` a picture counts where the first species is of the correct genus or
-   family; ``succes`` is the number of runs that are correct; the mean over runs is that of the runs' own scores.
+.. [1] ImageCLEF 2011 plant task, package README, section 5. What the README leaves open
+   was found out by running the scorer: in ``…ByGenus`` and ``…ByFamily`` a picture
+   counts where the first species is of the correct genus or family; ``succes`` is the
+   number of runs that are correct; the mean over runs is that of the runs' own scores.
 """
 
 import logging

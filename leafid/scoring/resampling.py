@@ -2,14 +2,17 @@
 
 References
 ----------
-.. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-   Biometrika 26, 1934.
-.. [2] E. W. Noreen, "Computer-Intensive Methods for Testing Hypotheses", Wiley 1989, chapter 2.
-.. [3] B. Phipson, G. K. Smyth, "Permutation P-values should never be zero", 2010, doi:10.2202/1544-6115.1585.
-.. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. of Statistics 6, 1979.
+.. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits
+   illustrated in the case of the binomial", Biometrika 26, 1934.
+.. [2] E. W. Noreen, "Computer-Intensive Methods for Testing Hypotheses", Wiley 1989,
+   chapter 2.
+.. [3] B. Phipson, G. K. Smyth, "Permutation P-values should never be zero", 2010,
+   doi:10.2202/1544-6115.1585.
+.. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+   J. of Statistics 6, 1979.
 .. [5] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
-.. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random variable", 2019,
-   arXiv:1905.06208.
+.. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a
+   bounded random variable", 2019, arXiv:1905.06208.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,10 +2,11 @@
 
 References
 ----------
-.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, sections 2 and 4.
-.. [2] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
-   JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity
+   and a long-tailed distribution", NeurIPS Datasets and Benchmarks 2021, sections 2 and
+   4.
+.. [2] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with
+   bounded error levels", JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
 import logging
@@ -140,6 +141,9 @@ def make_average_table(
         name = strip_run_suffix(run.name)
         rows += [[name, *record.values()] for record in records]
     origin = "the validation run" if validation else "the run itself"
-    note = f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"
+    note = (
+        f"threshold: fitted on {origin}, where the sets have the mean size 'size "
+        "fitted'"
+    )
     title = "Sets of K species on average"
     return Table(title, ["run", *records[0]], rows, [note])

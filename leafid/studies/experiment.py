@@ -68,7 +68,8 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         if unknown := sorted(named - base.experts.keys()):
             known = ", ".join(base.experts)
             raise LeafidError(
-                f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}"
+                f"recipes: expected experts {known} of type {type_}, found "
+                f"{', '.join(unknown)}"
             )
         data = msgspec.to_builtins(base)
         experts = {
@@ -123,7 +124,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.runs and (isinstance(self.folds, int) or self.protocols):
             raise ValueError(
-                "expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds"
+                "expected a file as 'folds' and no 'protocols' with 'runs', which "
+                "answer its folds"
             )
 
     def make_protocols(self) -> list[SplitProtocol]:
@@ -164,7 +166,8 @@ def read_experiment(name: str) -> Experiment:
     path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
     if not path.is_file():
         raise LeafidError(
-            f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}"
+            f"{name}: no such experiment; expected a file, or one of "
+            f"{', '.join(list_experiments())}"
         )
     experiment = parse_toml(read_text(path), Experiment, name)
     folder = path.parent

@@ -37,7 +37,10 @@ def read_code_table(path: StrPath) -> CodeTable:
         for line, (axis, *words) in _split_lines(path):
             code = words[0] if words else ""
             if len(code) != AXES.get(axis) or not re.fullmatch("[0-9a-z]+", code):
-                expected = "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of 0-9, a-z"
+                expected = (
+                    "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of "
+                    "0-9, a-z"
+                )
                 problems.add(
                     line, f"expected {expected}, found {' '.join([axis, *words])!r}"
                 )
@@ -96,7 +99,8 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
             wildcard,
         }:
             raise LeafidError(
-                f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}"
+                f"expected a label (a whole number or C{wildcard and ', or *'}), found "
+                f"{answer!r}"
             )
         return
     codes = answer.split("-")
@@ -106,7 +110,8 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
     for axis, code in zip(AXES, codes, strict=True):
         if not re.fullmatch(f"[0-9a-z{others}]+", code):
             raise LeafidError(
-                f"axis {axis}: expected positions of {', '.join(['0-9, a-z', *others])}, found {code!r}"
+                f"axis {axis}: expected positions of "
+                f"{', '.join(['0-9, a-z', *others])}, found {code!r}"
             )
         prefix = code.partition(WILDCARD)[0]
         is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
@@ -134,7 +139,8 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
 
     References
     ----------
-    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
+    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image
+       Annotation".
 
     Examples
     --------

@@ -9,11 +9,14 @@ from leafid.errors import LeafidError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
-#: Maximum depth of folders; Python 3.11 lists deeper ones by recursion, whose depth is limited, too.
+#: Maximum depth of folders; Python 3.11 lists deeper ones by recursion, whose depth is
+#: limited, too.
 MAX_DEPTH = 500
-#: The folders and files that systems, storage devices and programs write among pictures, beside hidden ones.
+#: The folders and files that systems, storage devices and programs write among
+#: pictures, beside hidden ones.
 _SYSTEM_NAME = re.compile(
-    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]|system volume information|found\.\d{3}"
+    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]|system volume "
+    r"information|found\.\d{3}"
     r"|@eadir|@tmp|@syno\w+|[@#]recycle|[#~]snapshot|@recently-snapshot|@sharebin"
     r"|lost\.dir|\$winreagent|network trash folder|temporary items"
     r"|(eh)?thumbs\.db|desktop\.ini|icon\r|__pycache__|_vti_\w+",
@@ -28,7 +31,10 @@ _PART_ORDER = ("train", "val", "test")
 
 
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
-    """List the files with one of the endings (lower case); none if the folder can't be read."""
+    """List the files with one of the endings (lower case).
+
+    None if the folder can't be read.
+    """
     _, _, names = next(os.walk(folder), ("", [], []))
     return sort_paths(folder, filter_names(names, endings))
 
@@ -63,8 +69,9 @@ def walk_folders(
 ) -> Iterator[tuple[Path, list[str]]]:
     """Yield a folder and those below it, each with the names of its files, in any order.
 
-    `onerror` is called for those that can't be read. Links are followed, but no folder is visited twice, so that
-    circular ones end. Folders that are hidden or of the system are skipped unless `with_system` is set.
+    `onerror` is called for those that can't be read. Links are followed, but no folder
+    is visited twice, so that circular ones end. Folders that are hidden or of the
+    system are skipped unless `with_system` is set.
     """
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):

@@ -34,8 +34,9 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> tuple[list[Picture], list[str]]:
     """Read a package, one of its folders, any folder of ``N.jpg`` and ``N.xml``, or a folder of XML alone.
 
-    In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML without its picture is listed with
-    the path where the picture would be, and pictures without XML are listed without metadata.
+    In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML
+    without its picture is listed with the path where the picture would be, and pictures
+    without XML are listed without metadata.
     """
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
@@ -100,9 +101,12 @@ def _is_truth(folder: Path) -> bool:
 def read_picture(
     xml: Path, folder: Path, part: str | None
 ) -> tuple[Picture, list[str]]:
-    """Read the XML file of a picture in a folder; also return the problems of optional fields, which are ignored.
+    """Read the XML file of a picture in a folder.
 
-    A `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
+    Also return the problems of optional fields, which are ignored.
+
+    A `LeafidError` is raised if the file is not valid XML, or a required field is
+    missing or wrong.
     """
     fields = _read_fields(xml)
     with naming_place(xml):

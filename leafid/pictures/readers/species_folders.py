@@ -1,6 +1,7 @@
 """Reads a folder per label, named after a species (``Acer campestre``) or any class, optionally in train, val and test.
 
-As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have the label, too.
+As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have the
+label, too.
 """
 
 import re
@@ -22,7 +23,8 @@ _PLANT = re.compile(
     re.IGNORECASE,
 )
 _NO_PICTURE = (
-    "expected pictures of a label, found no file with the ending of a picture, but for links; "
+    "expected pictures of a label, found no file with the ending of a picture, but for "
+    "links; "
     "convert them, or move the folder"
 )
 
@@ -40,8 +42,9 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> tuple[list[Picture], list[str]]:
     """List the pictures of each part, without a label outside of folders of labels, and folders that hold none.
 
-    The label is the first folder with the name of a known species, or else that of the first level where there are
-    several folders. What lies deeper may tell the plant (``plant1``) and the part.
+    The label is the first folder with the name of a known species, or else that of the
+    first level where there are several folders. What lies deeper may tell the plant
+    (``plant1``) and the part.
     """
     sections = folders.find_sections(path)
     groups: list[tuple[str | None, tuple[str, ...], list[Path]]] = []

@@ -14,7 +14,10 @@ from leafid.textfiles import read_table
 #: Names of the tables of a collection that are read without being named.
 TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
-_IGNORED = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
+_IGNORED = (
+    "expected a single table with the columns 'file' and 'label'; it is ignored, "
+    "unless --metadata names it"
+)
 
 
 def find_tables(
@@ -22,8 +25,9 @@ def find_tables(
 ) -> tuple[dict[Path, str | None], list[str]]:
     """Find tables and lists that tell of the pictures of a folder, each with its part if it is called as one.
 
-    A table counts if it has labels and one of the `TABLE_NAMES`, or if it is called as a part (``train.csv``). Also
-    returns a line about each table of a part, and about each that is ignored though it names pictures or can't be read.
+    A table counts if it has labels and one of the `TABLE_NAMES`, or if it is called as
+    a part (``train.csv``). Also returns a line about each table of a part, and about
+    each that is ignored though it names pictures or can't be read.
     """
     names = [name for p in pictures for name in (p.file.name, p.file.stem)]
     known = {*map(_get_name, names)}
@@ -46,7 +50,10 @@ def find_tables(
 
 
 def _examine(file: Path, known: set[str], has_table: bool) -> tuple[bool, str | None]:
-    """Tell whether a table or list counts, beside a table that does; also return a line about it."""
+    """Tell whether a table or list counts, beside a table that does.
+
+    Also return a line about it.
+    """
     part = folders.parse_part(file.stem)
     if is_list(file):
         return part is not None, None

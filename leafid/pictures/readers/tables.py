@@ -31,7 +31,8 @@ Row = tuple[int, str, dict[str, str]]
 _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
 _EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
-# A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
+# A line break in a quoted cell; and one before the name of a picture, where a quote
+# isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(
     rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})",
@@ -45,13 +46,19 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """Read the pictures that a table lists; their files, in its folder, need not exist."""
+    """Read the pictures that a table lists.
+
+    Their files, in its folder, need not exist.
+    """
     rows, remarks = read_rows(path)
     return make_pictures(path, rows), remarks
 
 
 def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
-    """Make pictures of the rows of a table, in its folder; a `ProblemsError` has all values that are wrong."""
+    """Make pictures of the rows of a table, in its folder.
+
+    A `ProblemsError` has all values that are wrong.
+    """
     pictures = []
     with LineProblems(source) as problems:
         for line, name, record in rows:
@@ -86,9 +93,12 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
 def parse_rows(
     file: Path, lines: Iterable[tuple[int, list[str]]]
 ) -> tuple[list[Row], list[str]]:
-    """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages.
+    """Parse a table, of which each line has its number and cells, as `read_rows` does.
 
-    Dates and coordinates that can't be read are left out, with a line about each column that has some.
+    `file` is named in messages.
+
+    Dates and coordinates that can't be read are left out, with a line about each column
+    that has some.
     """
     table = iter(lines)
     first_line, heading = next(table, (1, []))
@@ -159,12 +169,15 @@ def apply_tables(
     *,
     only_named: bool = False,
 ) -> tuple[list[Picture], list[str]]:
-    """Add to pictures what tables and lists of a part say; return them, and lines about rows and pictures left out.
+    """Add to pictures what tables and lists of a part say.
 
-    A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
-    be missing. Labels of tables replace all others, and pictures in folders that no table of all parts names are left
-    out; with `only_named`, all pictures that the first table doesn't name. A `ProblemsError` is raised with all values
-    that are wrong.
+    Return them, and lines about rows and pictures left out.
+
+    A row names a picture by its path below the root or the table's folder, or by a name
+    that is unique; the ending may be missing. Labels of tables replace all others, and
+    pictures in folders that no table of all parts names are left out; with
+    `only_named`, all pictures that the first table doesn't name. A `ProblemsError` is
+    raised with all values that are wrong.
     """
     tables = {source: read_rows(source) for source in sources}
     records = [record for rows, _ in tables.values() for _, _, record in rows]
@@ -204,7 +217,10 @@ def apply_tables(
 def _find_files(
     root: Path, index: NameIndex[Path], source: Path, rows: Iterable[Row]
 ) -> tuple[list[tuple[Row, Path]], list[str]]:
-    """Find the picture that each row names; also return the names of those that aren't found."""
+    """Find the picture that each row names.
+
+    Also return the names of those that aren't found.
+    """
     matches: list[tuple[Row, Path]] = []
     lost: list[str] = []
 
@@ -255,7 +271,10 @@ def _change_pictures(
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
-    """Return the path of a file below a folder; of a file elsewhere its absolute path. It is in Unicode form NFC."""
+    """Return the path of a file below a folder; of a file elsewhere its absolute path.
+
+    It is in Unicode form NFC.
+    """
     # Path.resolve raises an error for a link to itself.
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
         path, base = Path(convert(file)), Path(convert(root))
@@ -267,7 +286,10 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
 
 
 def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
-    """Compile a pattern; a `UsageError` is raised if it is no regular expression, or has more than one group."""
+    """Compile a pattern.
+
+    A `UsageError` is raised if it is no regular expression, or has more than one group.
+    """
     try:
         compiled = re.compile(pattern)
         if compiled.groups <= 1:
@@ -283,7 +305,8 @@ def apply_pattern(
 ) -> tuple[list[Picture], list[str]]:
     """Add what a pattern, or its group, finds in the paths of pictures below the root, as one of `FIELDS`.
 
-    Also returns a line about those without a match. A `LeafidError` is raised with the first value that is wrong.
+    Also returns a line about those without a match. A `LeafidError` is raised with the
+    first value that is wrong.
     """
     changed: list[Picture] = []
     unmatched: list[Path] = []

@@ -199,7 +199,10 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
         (entry, 1 / rank) if isinstance(entry, str) else entry
         for rank, entry in enumerate(entries, 1)
     ]
-    expected = "species, pairs of species and finite score, the best first, or a mapping of species to scores"
+    expected = (
+        "species, pairs of species and finite score, the best first, or a mapping of "
+        "species to scores"
+    )
     for pair in pairs:
         match pair:
             case (str(), Real() as score) if (

@@ -36,7 +36,10 @@ _log = logging.getLogger(__name__)
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
 _TREC_LINE = "'<picture> Q0 <Genus_species> <rank> <score> <tag>'"
-_HEADING = "a heading with columns for picture, species and maybe score, or for the picture and each species"
+_HEADING = (
+    "a heading with columns for picture, species and maybe score, or for the picture "
+    "and each species"
+)
 _COLUMNS = {
     # The index of a frame has no name, or this one.
     "picture": (*FIELDS["file"], "file", "observation", "observationid", "", "index"),
@@ -206,7 +209,10 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
     except InputError as error:
         problems.add(1, str(error))
     except _NO_ARRAYS:
-        expected = f"expected a run: lines {LINE}, a table or an .npz with arrays scores, pictures and species"
+        expected = (
+            f"expected a run: lines {LINE}, a table or an .npz with arrays scores, "
+            "pictures and species"
+        )
         problems.add(1, f"{expected}, found another kind of file")
 
 
@@ -227,7 +233,8 @@ def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:
         )
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(
-            f"expected scores as numbers, pictures and species as text, found an error: {error}"
+            "expected scores as numbers, pictures and species as text, found an "
+            f"error: {error}"
         ) from None
     if values.shape != (len(names), len(kinds)):
         raise InputError(

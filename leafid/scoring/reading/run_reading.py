@@ -7,7 +7,8 @@ their predictions contradict. Formats are detected by
 
 References
 ----------
-.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF
+   2011; package README, section 3.
 """
 
 import logging
@@ -92,7 +93,8 @@ def read_run_files(
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
-    # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
+    # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
+    # stays.
     is_same = (np.diff(run.picture_index) == 0) & (np.diff(run.rank) == 0)
     if not is_same.any():
         return run
@@ -125,7 +127,8 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
         if known is None and "." not in name:
             yield (
                 line,
-                f"expected a picture's file name such as '1001.jpg', found {name!r} without extension",
+                f"expected a picture's file name such as '1001.jpg', found {name!r} "
+                "without extension",
             )
         elif known is not None and name not in known.pictures:
             expected = "expected a picture of the ground truth"
@@ -154,7 +157,8 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         expected = _shortener.repr(sorted(known.species))
         yield (
             int(run.line.min()),
-            f"expected some of the {len(known.species)} known species {expected}, found others only: {names}",
+            f"expected some of the {len(known.species)} known species {expected}, "
+            f"found others only: {names}",
         )
 
 
@@ -167,7 +171,8 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
         name = run.pictures[run.picture_index[row]]
         yield (
             line,
-            f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {run.rank[row]}",
+            f"expected a line of rank 1 for picture {name!r}, found none; its first "
+            f"rank is {run.rank[row]}",
         )
     if only_first:
         return
@@ -179,12 +184,14 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
         if next_rank == rank:
             yield (
                 line,
-                f"expected rank {rank} of picture {name!r} once, found it in lines {run.line[row]} and {line}",
+                f"expected rank {rank} of picture {name!r} once, found it in lines "
+                f"{run.line[row]} and {line}",
             )
         else:
             yield (
                 line,
-                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps",
+                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; "
+                "ranks have no gaps",
             )
 
 

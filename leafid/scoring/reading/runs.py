@@ -101,8 +101,10 @@ class Run:
             return None
         row = rows[self.line[rows].argmin()]
         return int(self.line[row]), (
-            f"expected a score that falls with the rank, found {self.score[row]} after {self.score[row - 1]} for "
-            f"picture {self.pictures[self.picture_index[row]]!r}; write scores that are higher for better ranks"
+            f"expected a score that falls with the rank, found {self.score[row]} after "
+            f"{self.score[row - 1]} for "
+            f"picture {self.pictures[self.picture_index[row]]!r}; write scores that "
+            "are higher for better ranks"
         )
 
     def check_order(self) -> None:
@@ -268,11 +270,13 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
     if not species.isprintable() or " ".join(species.split()) != species or not species:
         raise LeafidError(
-            f"picture {picture!r}: expected a species name with single blanks, found {species!r}"
+            f"picture {picture!r}: expected a species name with single blanks, found "
+            f"{species!r}"
         )
     if not math.isfinite(score):
         raise LeafidError(
-            f"picture {picture!r}, species {species!r}: expected a finite score, found {score}"
+            f"picture {picture!r}, species {species!r}: expected a finite score, found "
+            f"{score}"
         )
     return f"{picture} {species} {int(rank)} {float(score)!r}\n"
 
@@ -288,7 +292,10 @@ def find_name_problem(picture: str) -> str | None:
         or not picture.isprintable()
         or picture.startswith("<")
     ):
-        return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
+        return (
+            "a run file holds names in UTF-8 without blanks, invisible characters or "
+            "'<' at the beginning"
+        )
     return (
         None
         if "." in picture

@@ -84,7 +84,8 @@ class GroundTruth:
         known = self.select([name != UNKNOWN_SPECIES for name in self.species])
         if not len(known):
             raise LeafidError(
-                f"{source}: expected pictures of known species, found {len(self)} unknown ones only"
+                f"{source}: expected pictures of known species, found {len(self)} "
+                "unknown ones only"
             )
         return known
 
@@ -130,7 +131,10 @@ class GroundTruth:
                 unknown := {parse_genus(name) for name in named}
                 - self.known.family_of.keys()
             ):
-                problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
+                problem = (
+                    "expected genera of known families, found "
+                    f"{', '.join(sorted(unknown))}, which count as wrong"
+                )
                 logger.warning(
                     "%s: %s; name a collection that has them (--taxonomy)",
                     run.name,
@@ -215,7 +219,8 @@ def _warn_of(
     # depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
-            "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
+            "%s: expected the %s of every picture, found none for %d of %d, this one "
+            "first; %s",
             *(unknown[0].file, field, len(unknown), n_all, consequence),
         )
 
@@ -265,7 +270,8 @@ def read_ground_truth(
     folder = find_collection(source)
     if part is not None and folder != source:
         raise UsageError(
-            f"expected a collection with --part, found the file {source}, which lists what is scored"
+            f"expected a collection with --part, found the file {source}, which lists "
+            "what is scored"
         )
     scored_names = read_ground_truth_file(source) if folder != source else {}
     collection = read_and_warn(folder, **reading)
@@ -332,13 +338,15 @@ def select_scored(
     if part is not None and labelled and part not in labelled:
         others = ", ".join(sorted(name or "no part" for name in labelled))
         raise LeafidError(
-            f"{source}: expected labelled pictures of part {part}, found only those of {others}"
+            f"{source}: expected labelled pictures of part {part}, found only those of "
+            f"{others}"
         )
     selected = [picture for picture in pictures if picture.part == (part or "test")]
     if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
         logger.info(
-            "only the %d pictures of the test part are scored; name another with --part",
+            "only the %d pictures of the test part are scored; name another with "
+            "--part",
             count,
         )
     return selected
@@ -352,7 +360,10 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     """
     file = Path(path)
     if read_first_line(file) is None:
-        expected = "a collection, a …GroundTruth.txt or a CSV table with the columns picture and species, as UTF-8 text"
+        expected = (
+            "a collection, a …GroundTruth.txt or a CSV table with the columns picture "
+            "and species, as UTF-8 text"
+        )
         raise LeafidError(f"{file}: expected {expected}, found another kind of file")
     species: dict[str, list[str]] = {}
     with LineProblems(file) as problems:
@@ -364,7 +375,10 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
             )
             names = [to_run_name(word) for word in words[first:]]
             if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
-                expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
+                expected = (
+                    "expected a ground truth (named before the runs) of lines '<Genus "
+                    "species> <picture> …'"
+                )
                 problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(
                 problems.check_unique(number, "every picture", word) for word in names

@@ -42,8 +42,8 @@ def average_precision(
 
     References
     ----------
-    .. [1] Everingham et al., "The PASCAL Visual Object Classes Challenge", IJCV 88, 2010,
-           doi:10.1007/s11263-009-0275-4, section 4.2.
+    .. [1] Everingham et al., "The PASCAL Visual Object Classes Challenge", IJCV 88,
+       2010, doi:10.1007/s11263-009-0275-4, section 4.2.
 
     Examples
     --------
@@ -111,7 +111,8 @@ def selection_scores(
 
     References
     ----------
-    .. [1] J. Wang, R. Gaizauskas, "Generating Image Descriptions with Gold Standard Visual Inputs", ENLG 2015.
+    .. [1] J. Wang, R. Gaizauskas, "Generating Image Descriptions with Gold Standard
+       Visual Inputs", ENLG 2015.
 
     Examples
     --------
@@ -311,7 +312,10 @@ def meteor_scores(
 
         _, scores = Meteor().compute_score(human, machine)
     except (ImportError, OSError, ValueError) as error:
-        needed = "Java, 2 GB of memory and the package pycocoevalcap ('pip install pycocoevalcap')"
+        needed = (
+            "Java, 2 GB of memory and the package pycocoevalcap ('pip install "
+            "pycocoevalcap')"
+        )
         raise LeafidError(f"METEOR failed ({error}); it needs {needed}") from error
     return dict(zip(captions, map(float, scores), strict=True))
 

@@ -2,7 +2,8 @@
 
 References
 ----------
-.. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
+.. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014;
+   https://cocodataset.org/#format-data
 """
 
 from collections.abc import Mapping
@@ -123,7 +124,10 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
             name = images[entry.image_id].file_name
             key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
             if first.setdefault(key, index) != index:
-                problem = f"expected every object once, found that of annotations[{first[key]}]"
+                problem = (
+                    "expected every object once, found that of "
+                    f"annotations[{first[key]}]"
+                )
                 problems.add(None, f"{place}: {problem}")
             objects[name].append(item)
     return CocoFile(objects, images, classes)
@@ -184,7 +188,8 @@ def read_segmentation(
     if not width or not height or width * height > MAX_PIXELS:
         size = f"{width}x{height}".replace("None", "?")
         raise LeafidError(
-            f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}"
+            f"expected an image of at most {MAX_PIXELS} pixels, found a width and "
+            f"height of {size}"
         )
     if isinstance(segmentation, RunLengths):
         mask = _decode_runs(segmentation, width, height)
@@ -206,7 +211,8 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
         columns, rows = np.array(points[::2]), np.array(points[1::2])
         if min(points) < 0 or columns.max() > width or rows.max() > height:
             raise LeafidError(
-                f"expected a polygon inside the picture of {width}x{height}, found one that leaves it"
+                f"expected a polygon inside the picture of {width}x{height}, found one "
+                "that leaves it"
             )
         # A pixel belongs to the polygon if its centre does.
         mask[polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
@@ -217,7 +223,8 @@ def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
     counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
         raise LeafidError(
-            f"expected runs of size [{height}, {width}] that add up to {width * height} pixels"
+            f"expected runs of size [{height}, {width}] that add up to "
+            f"{width * height} pixels"
         )
     return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T
 

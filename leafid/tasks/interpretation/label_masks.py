@@ -64,7 +64,8 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
         files = dict(zip(true_files, files.values(), strict=True))
     for name in files.keys() - true_files.keys():
         raise LeafidError(
-            f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}"
+            f"{files[name]}: expected a mask of the ground truth, found no {name} in "
+            f"{truth}"
         )
     if missing := sorted(true_files.keys() - files.keys()):
         logger.warning(
@@ -76,7 +77,8 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
     true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
     if (true_names is None) != (names is None):
         raise LeafidError(
-            f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one"
+            f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and "
+            "result, found one"
         )
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
@@ -85,7 +87,8 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
         )
         if result_mask.shape != mask.shape:
             raise LeafidError(
-                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
+                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} "
+                "pixels, "
                 f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
             )
         objects = make_objects(result_mask, files.get(picture, true_file), names)

@@ -109,8 +109,8 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
 
     References
     ----------
-    .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat d'interprétation d'images",
-           section 2.
+    .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat
+       d'interprétation d'images", section 2.
     """
     recognition = recognition_errors(scene, parameters.distance)
     local = (
@@ -141,7 +141,8 @@ def localisation_errors(scene: Scene) -> np.ndarray:
 
     References
     ----------
-    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001.
+    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented
+       natural images", ICCV 2001.
     """
     return 1 - scene.common / np.minimum(
         scene.true_areas[:, None], scene.areas[None, :]
@@ -220,7 +221,8 @@ def read_distances(path: StrPath) -> Distance:
     names = header[1:]
     if not names or len(set(names)) != len(names):
         raise LeafidError(
-            f"{path}:1: expected an empty cell and the classes, each once, found {names}"
+            f"{path}:1: expected an empty cell and the classes, each once, found "
+            f"{names}"
         )
     rows: dict[str, dict[str, float]] = {}
     with LineProblems(path) as problems:
