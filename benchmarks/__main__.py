@@ -161,9 +161,8 @@ def main(words: Sequence[str] | None = None) -> int:
                 for name, cost in again.items()
             }
     for group, pictures in groups.items():
-        print(
-            f"{group}: {'; '.join(f'{type_}: {describe_sizes(selected)}' for type_, selected in pictures.items())}"
-        )
+        sizes = (f"{type_}: {describe_sizes(p)}" for type_, p in pictures.items())
+        print(f"{group}: {'; '.join(sizes)}")
     rows = [
         (
             name,

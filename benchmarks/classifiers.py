@@ -1,4 +1,4 @@
-"""What classifiers cost and give: the experts of a recipe with each of some classifiers of scikit-learn.
+"""The cost and the scores of classifiers of scikit-learn in the experts of a recipe.
 
     python -m benchmarks.classifiers imageclef2011
 

@@ -168,7 +168,10 @@ def compare_numbers(
 def answer_changed(
     folder: Path, number: int
 ) -> tuple[leafid.Model, list[str], dict[str, list[Answer]]]:
-    """Answer changed scans of plants that a model was not trained on: the model, their species, answers by change."""
+    """Answer changed scans of plants that a model was not trained on.
+
+    Returns the model, the species of the scans, and the answers by change.
+    """
     pictures = [
         p
         for p in read_collection(folder).select_labelled().pictures
@@ -228,7 +231,10 @@ def score_changed(folder: Path, number: int) -> Iterator[list[object]]:
 def compare_everywhere(
     shared: Path, model: leafid.Model, number: int
 ) -> dict[str, list[list[float]]]:
-    """Compare numbers at home, in changed pictures, and elsewhere: rows of `compare_numbers` by name."""
+    """Compare probabilities at home, in changed pictures, and elsewhere.
+
+    The rows of `compare_numbers` are by name.
+    """
     _, species, changed = answer_changed(shared / "imageclef2011", number)
     first, *further = changed.values()
     collections = [

@@ -1,4 +1,4 @@
-"""Times functions alternately with a yardstick, so that the load of the machine cancels out of their ratio."""
+"""Times functions alternately with a yardstick, which cancels the machine's load."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def time_alternately(
 
 
 def summarise_times(times: np.ndarray, peak_mb: float) -> Cost:
-    """Summarise the times of a case, float (n_pictures, rounds, 2), by their medians over the rounds."""
+    """Summarise the times of a case, float (n_pictures, rounds, 2), by medians."""
     medians = np.median(times, axis=1)
     seconds, yardstick = medians.sum(axis=0)
     return Cost(

@@ -1,4 +1,4 @@
-"""Change tuned constants and weights one at a time, and list the changes that no test beside them notices.
+"""Change tuned constants one at a time, and list the changes that no test notices.
 
 Each change of benchmarks/mutations.toml (a file, the old text, the new text, the tests
 to run) is applied alone to a temporary copy of the repository. A change survives if its
@@ -103,7 +103,7 @@ def run_tests(folder: Path, tests: Sequence[str]) -> int:
 
 
 def apply_mutation(mutation: Mutation, folder: Path, run: RunTests = run_tests) -> str:
-    """Apply a change to a copy of the repository, run its tests, and take the change back.
+    """Apply a change to a copy of the repository, run its tests, and revert it.
 
     Returns
     -------

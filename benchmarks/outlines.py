@@ -121,7 +121,7 @@ def _measure_length(mask: Mask) -> float:
 
 
 def describe_kinds(outcomes: list[Outcome]) -> Iterator[list[object]]:
-    """Describe how many masks are right, sure, and right of the sure ones, by the kind of the picture."""
+    """Describe, by kind of picture, how many masks are right, sure, and both."""
     for kind in [*dict.fromkeys(outcome.picture for outcome in outcomes), "all"]:
         chosen = [outcome for outcome in outcomes if kind in (outcome.picture, "all")]
         right = np.array([outcome.iou >= _MIN_IOU for outcome in chosen])
@@ -133,7 +133,7 @@ def describe_kinds(outcomes: list[Outcome]) -> Iterator[list[object]]:
 
 
 def describe_ranges(outcomes: list[Outcome]) -> Iterator[list[object]]:
-    """Describe how many masks, areas and lengths are right in ranges of the confidence of the outline."""
+    """Describe how many masks, areas and lengths are right by confidence."""
     for low, high in pairwise(_BINS):
         chosen = [outcome for outcome in outcomes if low <= outcome.outline < high]
         if chosen:

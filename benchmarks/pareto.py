@@ -138,7 +138,7 @@ def _measure_cost(
 
 
 def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
-    """Draw each type's points, their names beside them, and a line through those of the front."""
+    """Draw the points of each type, their names, and a line through the front."""
     figure = Figure((11, 3.6), layout="constrained")
     for axes, (type_, points) in zip(
         figure.subplots(1, len(by_type)), by_type.items(), strict=True

@@ -3,9 +3,10 @@
     python -m benchmarks.record make FOLDER
     python -m benchmarks.record compare OLD NEW
 
-With LEAFID_REAL_DATA, a record is also of real pictures. It is a folder with what each command printed and wrote. Two are equal if their
-words are the same and their numbers differ by at most 1e-6; `compare` prints where they
-are not, and its exit status is 1 then.
+A record is a folder with what each command printed and wrote, with LEAFID_REAL_DATA
+also on real pictures. Two are equal if their words are the same and their numbers
+differ by at most 1e-6; `compare` prints where they differ, and its exit status is then
+1.
 """
 
 import argparse
@@ -130,7 +131,10 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
 
 
 def write_run(file: Path) -> None:
-    """Write a run of random probabilities for the test pictures of the sample, the correct species often first."""
+    """Write a run of random probabilities for the sample's test pictures.
+
+    The correct species is often first.
+    """
     rng = np.random.default_rng(0)
     truth = [
         line.split()

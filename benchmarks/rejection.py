@@ -1,4 +1,6 @@
-"""How often a model rejects pictures: folders of leaves, and pictures without a leaf that no training draws.
+"""How often a model rejects pictures: leaves, and pictures without a leaf.
+
+The latter are unlike the pictures that a training draws.
 
     python -m benchmarks.rejection uci-leaf leafsnap-field
 

@@ -1,4 +1,6 @@
-"""Whether the share of rejected leaves holds on plants that neither the classifiers nor the rejection saw.
+"""Whether the share of rejected leaves is the same on plants that no training saw.
+
+Neither the classifiers nor the rejection were fitted on them.
 
     python -m benchmarks.rejection_shares imageclef2011 [--by author] [--seed 0]
 
@@ -35,7 +37,7 @@ _N_FOLDS, _N_RESAMPLES = 5, 2000
 
 
 class _Judgement(NamedTuple):
-    """Whether the training pictures show another plant of a leaf's species in its type, and whether it was rejected."""
+    """Whether training shows another plant of the species, and the leaf is rejected."""
 
     plant: str
     is_seen: bool

@@ -1,4 +1,4 @@
-"""The cases that are timed on a picture: each stage, the parts of each recipe, and each whole recipe."""
+"""The cases that are timed: each stage, and each recipe and its parts, on a picture."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def list_stage_cases() -> list[Case]:
 def list_recipe_cases(
     recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> list[Case]:
-    """List the parts of a recipe, and the whole: from the file to the probabilities of the species.
+    """List a recipe's parts, and the whole, from the file to probabilities.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
 def make_untrained_identifier(
     recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> Identifier:
-    """Make an identifier that takes as long as a trained one: with real codebooks and random classifiers."""
+    """Make an identifier as slow as a trained one, with random classifiers."""
     selected = [
         picture
         for type_ in recipe.training_types
@@ -214,7 +214,7 @@ def make_untrained_identifier(
 
 
 def describe_patches(patches: Expert) -> str:
-    """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
+    """Name a local descriptor and its settings: ``dense-sift, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
     return (
         f"{patches.descriptor} "

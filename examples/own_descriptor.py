@@ -1,4 +1,7 @@
-"""Put a descriptor of your own beside leafid's in a pipeline of scikit-learn, and cross-validate it by plants."""
+"""Cross-validate a descriptor of your own beside leafid's, by plants.
+
+Both are steps of a pipeline of scikit-learn.
+"""
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin

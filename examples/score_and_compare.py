@@ -1,4 +1,7 @@
-"""Score the answers of two systems, here two pipelines of scikit-learn, and test whether they differ."""
+"""Score the answers of two systems, and test whether they differ.
+
+The systems are two pipelines of scikit-learn.
+"""
 
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer

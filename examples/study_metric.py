@@ -15,7 +15,7 @@ LEAVES = [
 
 
 def move(leaf, right=0.0, width=1.0):
-    """Move a box to the right by some of its widths, and make it so many times as wide."""
+    """Move a box to the right by some of its widths, and widen it by a factor."""
     box = leaf.box
     return leaf._replace(
         box=Box(box.left + right * box.width, box.top, width * box.width, box.height)

@@ -1,4 +1,4 @@
-"""Judges a call of a reader: its result, its time and memory, and the files it touches."""
+"""Judges a call of a reader: its result, time, memory, and the files it touches."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _is_import(event: str) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of an input: CPU seconds, whether the reader accepted it, and the findings."""
+    """The result of an input: CPU seconds, its acceptance, and the findings."""
 
     seconds: float
     accepted: bool
@@ -172,7 +172,10 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
 
 
 def find_message_problem(message: str, folder: Path) -> str | None:
-    """Return what is wrong with an error message: each line must be printable and name a file in the folder."""
+    """Find what is wrong with an error message.
+
+    Each line must be printable and name a file in the folder.
+    """
     lines = message.split("\n")
     for line in lines:
         if str(folder) not in line:

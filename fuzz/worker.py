@@ -158,7 +158,8 @@ def _run_atheris(
         "seed": arguments.seed + 1,  # 0 would be taken from the clock
         "max_len": max(MAX_INPUT_LENGTH, *map(len, seeds)),
         "len_control": 0,
-        "timeout": 300,  # of wall-clock, on a machine that may be busy; `judge` reports what is slow by CPU time
+        # Of wall-clock, the machine may be busy; `judge` reports slow ones by CPU.
+        "timeout": 300,
         "rss_limit_mb": 3000,
         "dict": dictionary,
         "artifact_prefix": f"{arguments.output}/",

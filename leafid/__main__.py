@@ -55,7 +55,10 @@ def run() -> None:
 
 
 def _exit_at_once(*_: object) -> None:
-    """End the process as after an interruption: the import of a compiled module may turn an exception into another."""
+    """End the process as after an interruption.
+
+    The import of a compiled module may turn an exception into another one.
+    """
     os.write(2, b"leafid: interrupted\n")
     os._exit(130)
 

@@ -1,4 +1,4 @@
-"""The errors that leafid raises on purpose, each with a complete message for the user."""
+"""The errors that leafid raises on purpose, each with a complete message for users."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class InstallationError(LeafidError, ImportError):
 
 
 class ProblemsError(LeafidError):
-    """The first problems of an input, a complete line each, and the number of the others."""
+    """The first problems of an input, a line each, and the number of the others."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(map(to_one_line, list_first(list(problems))))
@@ -82,7 +82,7 @@ class ProblemsError(LeafidError):
 
 @contextmanager
 def naming_place(place: object) -> Iterator[None]:
-    """Put a place, such as a file or a field of it, before the message of a `LeafidError`."""
+    """Put a place, such as a file or field, before a `LeafidError`'s message."""
     try:
         yield
     except LeafidError as error:
@@ -90,7 +90,7 @@ def naming_place(place: object) -> Iterator[None]:
 
 
 def list_first(problems: Sequence[str]) -> list[str]:
-    """List the first `MAX_PROBLEMS` problems, and the number of the others instead of them.
+    """List the first `MAX_PROBLEMS` problems, and the number of the others.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 @contextmanager
 def memory_errors_as_image_error(file: object) -> Iterator[None]:
-    """Convert a lack of memory into an error of the picture, so that only the picture is left out."""
+    """Turn a lack of memory into an error of the picture, which alone is left out."""
     try:
         yield
     except Exception as error:
@@ -157,7 +157,9 @@ def naming_what_to_install() -> Iterator[None]:
 
 
 def to_one_line(message: str) -> str:
-    r"""Escape what can't be printed, as ``repr`` does, name objects by their class, and cut out the middle if too long.
+    r"""Escape what can't be printed, as ``repr`` does.
+
+    Objects are named by their class; too long a text loses its middle.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""The one place that opens and writes files, and the one that joins a file name from metadata to a folder."""
+"""The one place that opens and writes files, and joins names to a folder.
+
+The names are from metadata.
+"""
 
 import io
 import os
@@ -15,13 +18,16 @@ StrPath = str | os.PathLike[str]
 
 
 def is_pipe_or_device(path: StrPath) -> bool:
-    """Tell whether a path is neither file nor folder: reading it might never end, renaming a file to it removes it."""
+    """Check whether a path is neither file nor folder.
+
+    To read it might never end, and a file that is renamed to it removes it.
+    """
     target = Path(path)
     return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def resolve_symlink(path: StrPath) -> Path:
-    """Return the target of a symbolic link to a file, so that the target is replaced and not the link."""
+    """Return the target of a link to a file, as it is replaced, not the link."""
     is_link = Path(path).is_symlink() and not is_pipe_or_device(path)
     return Path(os.path.realpath(path)) if is_link else Path(path)
 
@@ -111,7 +117,10 @@ def write_text(path: StrPath, text: str) -> None:
 
 
 def check_writable(path: StrPath) -> None:
-    """Check before long work that `open_output` can write a file, or raise a `LeafidError`; creates nothing."""
+    """Check that `open_output` can write a file, or raise a `LeafidError`.
+
+    This creates nothing; it comes before long work.
+    """
     with _reporting_write_errors(path):
         target = resolve_symlink(path)
         if target.is_dir():
@@ -137,7 +146,7 @@ def _reporting_write_errors(target: StrPath) -> Iterator[None]:
 
 
 def is_file_name(word: str) -> bool:
-    """Tell whether the system can look for a file of this name, or path: not empty, no NUL and no lone surrogate."""
+    """Check that the system can look for a path: no NUL, no lone surrogate."""
     try:
         return word != "" and b"\0" not in os.fsencode(word)
     except UnicodeEncodeError:
@@ -145,7 +154,7 @@ def is_file_name(word: str) -> bool:
 
 
 def safe_join(folder: StrPath, name: str) -> Path:
-    """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
+    """Join a name from metadata to a folder; raise a `LeafidError` if it leaves it."""
     if (
         not is_file_name(name)
         or name in {".", ".."}

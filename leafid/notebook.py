@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: HTML, by a macro of `notebook.html`, and outlines on axes of Matplotlib."""
+"""Objects in notebooks: HTML by a macro of `notebook.html`, outlines by Matplotlib."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ class Shown:
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes what `finalize` makes of each string."""
+    """Make the environment of templates, which escapes the results of `finalize`."""
     from jinja2 import (
         Environment,
         FileSystemLoader,

@@ -1,4 +1,4 @@
-"""The one place that turns TOML and JSON into typed objects, and says what is wrong with them.
+"""The one place that makes typed objects of TOML and JSON, and names their errors.
 
 `msgspec` does the checking: types are annotations, and it has no dependencies of its
 own. Its errors leave out what was found and the names of a table's entries, which are
@@ -74,7 +74,7 @@ def check_types(
     source: object,
     decode: Callable[[type, Any], Any] | None = None,
 ) -> T:
-    """Convert plain data, as TOML or JSON gives it, to a type that msgspec knows, checking every value.
+    """Convert plain data of TOML or JSON to a type of msgspec, and check every value.
 
     Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a
     ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
@@ -93,7 +93,7 @@ def check_types(
 
 
 def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
-    """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
+    """Describe an error of msgspec: its place, what was expected, and found."""
     parts = _ERROR.fullmatch(error)
     message, place = parts.groups() if parts else (error, None)
     value = whole = deepcopy(data)
@@ -132,7 +132,10 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
 def _find_entry(
     table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]
 ) -> str:
-    """Find the name of the entry of a table that has an error, which msgspec leaves out, and remove the others."""
+    """Find the entry of a table that has an error, and remove the others.
+
+    msgspec leaves out its name.
+    """
     for name, value in list(table.items()):
         table.clear()
         table[name] = value

@@ -1,4 +1,4 @@
-"""leafid as estimators of scikit-learn: `LeafDescriptor` transforms pictures, `LeafClassifier` classifies them.
+"""Estimators of scikit-learn: `LeafDescriptor` for vectors, `LeafClassifier` for names.
 
 They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of
 a matrix, and work in ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There,
@@ -41,7 +41,7 @@ class _PictureEstimator(BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class LeafDescriptor(TransformerMixin, _PictureEstimator):
-    """Measures leaves: makes a matrix with a row for each picture, NaN where it shows no leaf, and a column a measure.
+    """Measures leaves: a row a picture, NaN without a leaf, and a column a measure.
 
     Parameters
     ----------
@@ -92,10 +92,10 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
             replace(picture, type=type_) for picture in _list_pictures(X, self.color)
         ]
         names = tuple(family.name for family in find_families(self.families))
-        key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
+        expert = Expert(descriptor="measures", families=names)
         with open_loader(self.jobs, self.cache) as loader:
             function = PictureFunction(
-                key,
+                f"measures|{expert.make_feature_key()}",
                 n_values=len(self.feature_names_out_),
                 compute=self._measure,
                 dtype=np.float32,

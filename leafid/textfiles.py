@@ -1,4 +1,4 @@
-"""The one place that reads text files, among them CSV tables and XML, and that parses numbers in text."""
+"""The one place that reads text files, CSV tables and XML, and parses numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
 def read_text(file: StrPath) -> str:
-    """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
+    """Read an untrusted UTF-8 file, without byte order mark, with its line ends.
 
     Letters with accents become single characters (Unicode form NFC): file systems and
     editors differ in that. A `LeafidError` that names the line and the first invalid
@@ -95,11 +95,12 @@ def read_lines(
 
 
 def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's first line, from 1, and its cells; empty rows are left out.
+    """Read a CSV file: yield the number of each row's first line, and its cells.
 
-    Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above
-    the table names, or that split the heading into the most cells. Empty cells to the
-    right of the heading are left out, and the quotes of `escape_formula`.
+    Numbers count from 1; empty rows are left out. Commas, semicolons, tabs or bars
+    separate cells: those that a line ``sep=;`` above the table names, or that split the
+    heading into the most cells. Empty cells to the right of the heading are left out,
+    and the quotes of `escape_formula`.
     """
     text = read_text(file)
     separators = ",;\t|"
@@ -180,8 +181,8 @@ def parse_finite_number(word: str) -> float | None:
 
     Examples
     --------
-    >>> parse_finite_number("2.5e-1"), parse_finite_number("1_0"), parse_finite_number("inf"), parse_finite_number("٣")
-    (0.25, None, None, None)
+    >>> [parse_finite_number(word) for word in ("2.5e-1", "1_0", "inf", "٣")]
+    [0.25, None, None, None]
     """
     if "_" in word or not word.isascii():
         return None
@@ -206,7 +207,10 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
 
 
 class LineProblems:
-    """Collects what is wrong with the lines of a file, and raises a `ProblemsError` at the end of a ``with`` block."""
+    """Collects the problems of a file's lines.
+
+    A `ProblemsError` is raised at the end of a ``with`` block.
+    """
 
     def __init__(self, file: StrPath) -> None:
         self.file = file
@@ -234,7 +238,7 @@ class LineProblems:
             raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:
-        """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
+        """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
         if len(self._listed) < MAX_PROBLEMS:
             place = str(self.file) if line is None else f"{self.file}:{line}"

@@ -1,4 +1,4 @@
-"""Says what people read in their language: messages are in English here, and `languages/*.csv` translates them."""
+"""Translates the messages, which are in English here, by `languages/*.csv`."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,9 +20,9 @@ _language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 @contextmanager
 def using_language(language: str) -> Iterator[None]:
-    """Say everything in a language meanwhile, in this thread or task: "en", "fr" or "de".
+    """Say everything in a language inside the block: "en", "fr" or "de".
 
-    An `InputError` is raised for any other.
+    It holds for this thread or task. An `InputError` is raised for any other.
     """
     if language not in LANGUAGES:
         raise InputError(f"expected one of {', '.join(LANGUAGES)}, found {language!r}")

@@ -1,4 +1,4 @@
-"""The versions of what is computed of pictures, which are parts of keys in the feature cache.
+"""The versions of computations, which are parts of keys in the feature cache.
 
 Raise one where what it stands for changes, so that no cached value of before is used.
 """

@@ -1,4 +1,4 @@
-"""HOG and a linear SVM [1]_: histograms of oriented gradients of the whole picture at a fixed size.
+"""HOG and a linear SVM [1]_: histograms of oriented gradients of the whole picture.
 
 References
 ----------

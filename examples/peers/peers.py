@@ -1,10 +1,11 @@
-"""What the scripts of this folder share: they describe pictures, and answer for a fold by a classifier of the others.
+"""The frame of the scripts of this folder: descriptions, folds, and answers.
 
-Each is called as `python hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a
-table with the columns `picture`, `fold` and, for several repeats, `repeat`; a file is
-written for each repeat, then `OUTPUT-0.npz`, `OUTPUT-1.npz`, …. It has the arrays
-`pictures`, `species` and `scores`, float (n_pictures, n_species), the best species
-highest and those without a training picture 0.
+A classifier of the other folds answers for each fold. Each is called as `python
+hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a table with the columns
+`picture`, `fold` and, for several repeats, `repeat`; a file is written for each repeat,
+then `OUTPUT-0.npz`, `OUTPUT-1.npz`, …. It has the arrays `pictures`, `species` and
+`scores`, float (n_pictures, n_species), the best species highest and those without a
+training picture 0.
 """
 
 import csv
@@ -20,11 +21,12 @@ import leafid
 
 
 def evaluate_on_folds(describe, classifier):
-    """Describe each picture, train the classifier without each fold, and write its answers for the fold.
+    """Describe each picture, and write the answers of a classifier for each fold.
 
-    `describe` turns a `leafid.Picture` into an array. `classifier` is one of
-    scikit-learn, which takes a list of them; what it learns from pictures, such as a
-    codebook, belongs into it, so that no fold has seen the pictures it names.
+    The classifier is trained on the other folds. `describe` turns a `leafid.Picture`
+    into an array. `classifier` is one of scikit-learn, which takes a list of them; what
+    it learns from pictures, such as a codebook, belongs into it, so that no fold has
+    seen the pictures it names.
     """
     collection, folds_file, output = sys.argv[1:]
     fold_of = {}

@@ -1,4 +1,4 @@
-"""Measures of the leaf's shape and a random forest [1]_: of the mask that `leafid.segment` finds.
+"""The leaf's shape and a random forest [1]_, by the mask of `leafid.segment`.
 
 References
 ----------

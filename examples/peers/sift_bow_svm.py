@@ -1,4 +1,6 @@
-"""A bag of SIFT words and an SVM with a chi-squared kernel [1]_: keypoints of the whole picture, counted by their word.
+"""A bag of SIFT words and an SVM with a chi-squared kernel [1]_.
+
+The keypoints are of the whole picture.
 
 References
 ----------

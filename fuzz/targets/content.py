@@ -1,4 +1,4 @@
-"""What pictures show: drawings with unusual masks and contours, through the whole pipeline."""
+"""Drawings with unusual masks and contours, through the whole pipeline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _load_model() -> Model:
 
 
 def target() -> Target:
-    """Identify a drawing, which the bytes choose, as a picture of one type, and measure it."""
+    """Identify and measure a drawing, which the bytes choose, as one type."""
 
     def call(data: bytes, folder: Path) -> None:
         kind, type_, *seed = [*data, 0, 0]

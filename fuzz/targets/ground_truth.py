@@ -18,13 +18,13 @@ _SEEDS = [
     b"1.jpg 2.jpg\nAcer 1.jpg x\n",
 ]
 _XML = (
-    b"<Image><FileName>1.jpg</FileName><Type>Scan</Type><ClassId>Quercus "
-    b"robur</ClassId></Image>"
+    b"<Image><FileName>1.jpg</FileName><Type>Scan</Type>"
+    b"<ClassId>Quercus robur</ClassId></Image>"
 )
 
 
 def target() -> Target:
-    """Read the file alone, for what it knows, and together with an XML file beside it and a list of species."""
+    """Read the file alone, and with an XML file beside it and a list of species."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "GroundTruth.txt", data)

@@ -1,4 +1,4 @@
-"""Model files: the file as a whole, and its manifest and data under a checksum that is right."""
+"""Model files: the whole file, and its manifest and data with a correct checksum."""
 
 from __future__ import annotations
 

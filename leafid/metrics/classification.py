@@ -81,6 +81,6 @@ def matthews_score(correct: Floats, given: Floats, shown: Floats) -> Floats:
 
 
 def _covariance(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    """Count how many more of all n² pairs of pictures agree in their names than by chance."""
+    """Count by how much agreeing pairs of pictures, of all n², exceed chance."""
     by_chance = (given * shown).sum(axis=0)
     return shown.sum(axis=0) * correct.sum(axis=0) - by_chance

@@ -96,7 +96,7 @@ class _Cluster:
 
 @cache
 def collect_versions() -> dict[str, str]:
-    """Collect the versions of Python, of leafid and of the packages that decide results."""
+    """Collect the versions of Python, leafid and the packages that affect results."""
     versions = {name: importlib.import_module(name).__version__ for name in _MODULES}
     return {"Python": platform.python_version(), **versions}
 

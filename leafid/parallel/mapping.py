@@ -1,4 +1,4 @@
-"""Maps a function over many items, in order: in this process, in worker processes, or on the workers of a cluster."""
+"""Maps a function over items in order: in this process, in workers, or on a cluster."""
 
 import logging
 import os
@@ -44,13 +44,14 @@ _NOT_STARTED = (
     "them: use fewer jobs)"
 )
 _ENDED = "a worker process ended, maybe out of memory; use fewer jobs"
+_CLUSTER_ENDED = "a worker of the cluster ended while computing it, maybe out of memory"
 # What the errors of pools and of Dask mean. Classes are known by name, as their
 # packages take time to import, or may not be installed.
 _LOST_WORKERS = {
     "TimeoutError": "a worker process took too long and was ended",
     "ProcessExpired": _ENDED,
     "BrokenProcessPool": _ENDED,
-    "KilledWorker": "a worker of the cluster ended while computing it, maybe out of memory",
+    "KilledWorker": _CLUSTER_ENDED,
 }
 
 
@@ -199,7 +200,7 @@ def reporting_lost_workers() -> Iterator[None]:
 
 @contextmanager
 def using_one_thread() -> Iterator[None]:
-    """Let linear algebra use one thread inside the ``with`` block, and OpenCV from now on.
+    """Let linear algebra use one thread inside the block, and OpenCV from now on.
 
     More threads would compete with worker processes for the same cores.
     """
@@ -210,7 +211,7 @@ def using_one_thread() -> Iterator[None]:
 
 @cache
 def _find_libraries(has_scipy: bool) -> ThreadpoolController:
-    """Find the linear algebra libraries that are loaded: that of NumPy, and later that of SciPy."""
+    """Find the loaded linear algebra libraries: NumPy's, and later SciPy's."""
     return ThreadpoolController()
 
 

@@ -67,7 +67,10 @@ class WorkerPool:
 
 @contextmanager
 def _deferring_interrupts() -> Iterator[None]:
-    """Let signals wait while workers start: one that gets Ctrl-C, or starts in part, would print a traceback."""
+    """Let signals wait while workers start.
+
+    After Ctrl-C, a worker that starts would print a traceback.
+    """
     # Workers inherit the mask of this thread. The tracker of resources would lift it
     # when it starts.
     resource_tracker.ensure_running()
@@ -108,6 +111,6 @@ def _start_worker() -> None:
 
 
 def _end_with_parent(parent: Any) -> None:
-    """End this worker when the process that started it is gone: a killed one can't end its workers."""
+    """End this worker when its parent process has ended, even if it was killed."""
     parent.join()
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Turns what Python users hold, such as paths, bytes, arrays and Pillow images, into pictures."""
+"""Makes pictures of what Python users hold: paths, bytes, arrays, Pillow images."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
-    """List the pictures of a path, picture in memory, `Picture`, `Collection`, or an iterable of these, in order.
+    """List the pictures of a path, a picture in memory, or several of these, in order.
 
     `color` is the order of channels in arrays, "bgr" or "rgb". Among several, a path
     that can't be read remains in the list, for an answer that says why.
@@ -73,7 +73,7 @@ def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
 
 
 def is_one_picture(source: object) -> bool:
-    """Check whether something is a single picture rather than several, without checking that it is a valid one."""
+    """Check whether something is a single picture, valid or not."""
     if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(
         source, "read"
     ):
@@ -113,7 +113,7 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
 
 
 def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndarray:
-    """Turn anything that `EXPECTED` lists into an upright 8-bit BGR image: uint8 (H, W, 3).
+    """Make an upright 8-bit BGR image, uint8 (H, W, 3), of anything in `EXPECTED`.
 
     Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`.
     An `InputError`, which begins with the name, is raised for everything else, and an
@@ -134,7 +134,8 @@ def _to_array(source: object, name: str, color: str) -> np.ndarray:
     if isinstance(source, Image.Image) and source.mode != "F":
         try:
             return convert_to_bgr(ImageOps.exif_transpose(source))
-        except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
+        # Pillow decodes a file that it opened only now, and raises errors of any class.
+        except Exception as error:
             raise ImageError(
                 f"{name}: expected a whole picture, found a damaged one ({error})"
             ) from error

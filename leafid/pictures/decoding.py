@@ -55,9 +55,10 @@ def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
 def read_hashed_image(
     file: StrPath, max_side: int | None = None, data: bytes | None = None
 ) -> tuple[np.ndarray, str]:
-    """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
+    """Read a picture as `read_image` does, and hash it.
 
-    With `data`, the content of the file, the file is only named in messages.
+    The SHA-256, in hexadecimal digits, is of the very bytes that were decoded. With
+    `data`, the content of the file, the file is only named in messages.
     """
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
@@ -150,7 +151,10 @@ def _log_damage(file: StrPath, reason: object) -> None:
 
 @contextmanager
 def _capturing_stderr(kind: str) -> Iterator[list[str]]:
-    """Collect the lines that a decoder writes to stderr, in a list that is filled at the end of the ``with`` block."""
+    """Collect the lines that a decoder writes to stderr.
+
+    The list is filled at the end of the ``with`` block.
+    """
     lines: list[str] = []
     # Of the libraries that decode, only libtiff prints.
     if kind != "TIFF":
@@ -219,7 +223,7 @@ def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
 
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
-    """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
+    """Rotate and mirror an image by its EXIF orientation: 1 to 8 (DC-008, tag 274)."""
     if orientation > 4:
         image = image.swapaxes(0, 1)
     if orientation in {3, 4, 7, 8}:

@@ -1,4 +1,4 @@
-"""Folds as files: CSV tables with the fold of each picture, so that other systems are tested on the same folds."""
+"""Folds as CSV files, so that other systems are tested on the same folds."""
 
 import logging
 from collections import Counter
@@ -37,7 +37,7 @@ def format_folds(
 
 
 def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
-    """Read a table with the columns ``picture`` and ``fold``, and ``repeat`` where there are several.
+    """Read a table with the columns ``picture``, ``fold`` and, if several, ``repeat``.
 
     Each picture has to be in one fold of each repeat, but for those of types without
     any fold, which a warning counts. A picture is called by its name, or the end of its
@@ -98,7 +98,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
 def _find_gaps(
     pictures: Sequence[Picture], fold_of: Mapping[int, Mapping[int, str]]
 ) -> Iterator[str]:
-    """Find repeats in which pictures have no fold, though others of their type have, or all have the same."""
+    """Find repeats in which a picture has no fold, or all of a type have one."""
     for repeat, folds in fold_of.items():
         types = {pictures[index].type for index in folds}
         of_types = [index for index, p in enumerate(pictures) if p.type in types]

@@ -1,4 +1,4 @@
-"""Inspects a picture file before it is decoded: its bytes and their hash, format, size and orientation.
+"""Inspects the bytes of a picture file before it is decoded: format, size, hash.
 
 Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would
 fill with grey, and files with too many parts before the pixels, which take minutes to
@@ -137,10 +137,13 @@ _STRIP_TAGS = {273, 279, 324, 325}
 class Header:
     """What a file declares about itself, before anything is decoded."""
 
-    kind: str  # Pillow's name of the file format
-    rows: int  # as they are stored, before any orientation is applied; those of a TIFF may be exchanged
+    #: Pillow's name of the file format.
+    kind: str
+    #: Before the orientation is applied; rows and columns of a TIFF may be exchanged.
+    rows: int
     cols: int
-    orientation: int  # EXIF orientation that remains to be applied, 1 to 8
+    #: EXIF orientation that remains to be applied, 1 to 8.
+    orientation: int
 
 
 def read_picture_bytes(file: StrPath) -> bytes:
@@ -195,7 +198,8 @@ def read_header(data: bytes) -> Header:
                 most=most // 1_000_000,
             )
         ) from None
-    except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
+    # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
+    except Exception as error:
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         raise ImageError(
             translate(
@@ -262,7 +266,7 @@ def _describe_other_file(data: bytes) -> str:
 
 
 def identify_format(data: bytes) -> str | None:
-    """Return Pillow's name of a picture format that leafid reads, by the first bytes of a file."""
+    """Return Pillow's name of a format that leafid reads, by the first bytes."""
     for kind, signature in _SIGNATURES.items():
         if re.match(signature, data, re.DOTALL):
             return kind
@@ -287,7 +291,7 @@ def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
 
 
 def open_picture(kind: str, data: bytes) -> Image.Image:
-    """Let Pillow open a picture of a format, without warnings about sizes of its own choice."""
+    """Let Pillow open a picture of a format, without Pillow's warnings about sizes."""
     if kind == "HEIF":
         import pillow_heif  # takes longer to import than a JPEG to be decoded
 
@@ -360,7 +364,7 @@ def _limit(number: int, most: int, noun: str) -> None:
 
 
 def _find_first_scan(data: bytes) -> int:
-    """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
+    """Return the offset of a JPEG's first scan header, or the length of the data."""
     position, n_segments = 2, 0
     while marker := _MARKER.search(data, position):
         _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
@@ -390,7 +394,10 @@ def _has_png_end(data: bytes) -> bool:
 
 
 def _check_tiff_directory(data: bytes) -> None:
-    """Limit the strips or tiles of the first directory of a TIFF, and the values of its tags by the file's size."""
+    """Limit the strips, tiles and tag values in the first directory of a TIFF.
+
+    The values of a tag are limited by the size of the file.
+    """
     order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
     # BigTIFF has numbers of 8 bytes.
     word, n_bytes = (8, 8) if 43 in data[2:4] else (4, 2)

@@ -1,4 +1,4 @@
-"""Makes the labels of a collection: whole names, but for authors where no other name is then the same."""
+"""Makes the labels of a collection, without authors where names stay different."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from leafid.pictures.picture import Collection, Picture
 
 
 def make_labels(collection: Collection) -> Collection:
-    """Leave out the authors in labels of common genera, where no other label of the collection is then the same.
+    """Leave out authors in labels of common genera where labels stay different.
 
     Further problems name the labels that differ only by how they are written, or by an
     author.

@@ -1,4 +1,4 @@
-"""Parses the words that collections write in different ways: species names, dates, coordinates."""
+"""Parses species names, dates and coordinates, which collections write differently."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ def normalise_name(text: str) -> str:
 
 
 def parse_species_name(text: str) -> str:
-    """Write the name of a species or lower taxon as ``Genus species``, with what follows; underscores count as blanks.
+    """Write a name as ``Genus species`` and what follows; underscores count as blanks.
 
     A hybrid's epithet or genus has a separate ``x`` before it. The genus is
     capitalised, and the epithet in small letters; letters with accents are single
@@ -86,8 +86,9 @@ def parse_label(text: str) -> Taxon:
 
     Examples
     --------
-    >>> parse_label("acer_campestre")
-    Taxon(species='Acer campestre', genus='Acer', family='Sapindaceae', order=None, identifier=None)
+    >>> taxon = parse_label("acer_campestre")
+    >>> taxon.species, taxon.genus, taxon.family
+    ('Acer campestre', 'Acer', 'Sapindaceae')
     >>> parse_label("001.Acer").species, parse_label("Apple___Black_rot").genus
     ('001.Acer', None)
     >>> parse_label("Tomato leaf mold").species
@@ -146,7 +147,7 @@ def drop_authors(name: str) -> str:
 
 
 def read_word_lists(name: str) -> dict[str, list[str]]:
-    """Read a file of this folder: lines of a word, a colon, and others that belong to it."""
+    """Read a file of this folder, whose lines have a key, a colon, and values."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     lines = (line.partition(":") for line in text.splitlines())
     return {word: others.split() for word, _, others in lines}
@@ -161,7 +162,7 @@ def read_families() -> dict[str, str]:
 
 @cache
 def read_common_names() -> dict[str, dict[str, str]]:
-    """Read a common name of species in each of the languages, and the `accepted` name of outdated ones.
+    """Read the common names of species by language, and the accepted scientific names.
 
     `forms` says where leaves of a species differ. What is not known is "".
     """
@@ -178,7 +179,7 @@ def find_accepted_name(species: str) -> str | None:
 
 
 def describe_common_names(species: str, names: Sequence[str]) -> str:
-    """List common names of a species for a person, with the accepted name where that of the species is outdated.
+    """List the common names of a species, and the accepted name if its own is outdated.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def parse_genus(text: str) -> str:
 
 
 def separate_words(name: str) -> str:
-    """Write a name with blanks for underscores, and a separate ``x`` for the sign of a hybrid."""
+    """Write a name with blanks for underscores, and ``x`` as a separate hybrid sign."""
     return " ".join(_split_words(name))
 
 
@@ -221,7 +222,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def _split_name(text: str) -> tuple[str, str, list[str]]:
-    """Split a name into genus and epithet, each with the hybrid sign before it, and further words."""
+    """Split a name into genus, epithet, each with its hybrid sign, and other words."""
     words = _split_words(text)
     n_genus = 2 if words[:1] == ["x"] else 1
     n_both = n_genus + (2 if words[n_genus : n_genus + 1] == ["x"] else 1)
@@ -280,7 +281,7 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
 
 
 def natural_sort_key(name: str) -> tuple[list[str | int], str]:
-    """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
+    """Return a sort key: ``9.jpg`` before ``10.jpg``, and numbers before other text."""
     parts: list[str | int] = [*re.split("([0-9]+)", name)]
     parts[1::2] = map(int, parts[1::2])
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.

@@ -1,4 +1,4 @@
-"""A picture and its metadata, and a collection of pictures, whatever layout they were read from."""
+"""Pictures with their metadata, and collections of them, in any layout."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Picture(Shown):
 
     @property
     def group(self) -> str:
-        """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
+        """The plant, which a split keeps together; the picture if it is unknown."""
         if self.plant is None:
             return f"picture {self.file}"
         return f"plant {self.plant}"
@@ -155,7 +155,7 @@ class Picture(Shown):
 
 
 def to_run_name(name: str) -> str:
-    """Write a picture's name as a run file does: with underscores for blanks, in Unicode form NFC."""
+    """Write a picture's name as run files do: NFC, with underscores for blanks."""
     return re.sub(r"\s", "_", unicodedata.normalize("NFC", name))
 
 
@@ -164,15 +164,15 @@ class Omission(str):
 
 
 class XmlOmission(Omission):
-    """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
+    """An XML file that is left out, so that a ground truth lacks its picture."""
 
 
 class FolderLabels(str):
-    """A line about the labels that folders tell, which doesn't hold where a table tells others."""
+    """A line about the labels of folders, which a table of labels contradicts."""
 
 
 class EmptyClass(FolderLabels):
-    """A problem of a folder of a label that holds no picture: a model would lack the label."""
+    """A label's folder without a picture: a model would lack the label."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,7 +247,7 @@ def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
 def warn_of_lost_species(
     pictures: Iterable[Picture], readable: Iterable[Picture]
 ) -> None:
-    """Log a warning of species of which no picture is readable, so that a model lacks them."""
+    """Warn of species that a model would lack: no picture of them is readable."""
     lost = group_by_species(pictures).keys() - group_by_species(readable).keys()
     if lost:
         message = "no picture could be read of %s; the model doesn't know it"

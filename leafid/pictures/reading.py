@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
-    """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
+    """List a file, whatever its name, or the picture files in a folder and below it."""
     files = [path] if path.is_file() else folders.walk_pictures(path)
     return [*map(Picture, files)], []
 
@@ -62,7 +62,7 @@ def read_collection(
     plants_from: str | None = None,
     only_named: bool = False,
 ) -> Collection:
-    """Read a collection: list its pictures with their metadata, without opening any picture.
+    """Read a collection: its pictures with their metadata; no picture is opened.
 
     Pictures that can't be used are left out and named in the collection's problems. The
     order of pictures doesn't depend on the file system.
@@ -229,7 +229,10 @@ def _add_metadata(
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
-    """List the folders that can't be read, and in a line each, system files, and others outside of the layout."""
+    """List unreadable folders, and the remarks about other files, a line each.
+
+    These are system files, and files outside of the layout.
+    """
     errors: list[OSError] = []
     used = {picture.file.parent for picture in pictures}
     left: list[Path] = []
@@ -259,7 +262,7 @@ def _count_left(files: Sequence[Path]) -> str:
 def name_clashing_pictures(
     root: Path, pictures: Sequence[Picture]
 ) -> Iterator[Picture]:
-    """Name pictures by their paths below their part in each part in which file names are repeated."""
+    """Name pictures by their paths below their part where file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
     clashing: set[str | None] = set()
     for part, group in by_part.items():

@@ -1,4 +1,4 @@
-"""Records of what a collection says about a picture: words by field, from a row of a table or from an XML file."""
+"""Records of a picture's metadata: words by field, from a table row or an XML file."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

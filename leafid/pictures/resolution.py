@@ -36,7 +36,7 @@ _SCANNERS = re.compile(
 
 
 def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
-    """Read the size of a pixel in millimetres that a picture declares, None unless a scanner can have written it.
+    """Read the size of a pixel in millimetres, if a scanner can have written it.
 
     A picture by a camera has no size, whatever it declares. Also return what a person
     should know about the choice: that it is a camera's, or that parts of the file

@@ -1,4 +1,4 @@
-"""Chooses the pictures that a model may learn from, and splits them by plants, places and such, as protocols say."""
+"""Chooses training pictures, and splits them by plant, place, author or day."""
 
 import logging
 from collections import Counter
@@ -24,10 +24,11 @@ logger = logging.getLogger(__name__)
 def select_training_pictures(
     pictures: Sequence[Picture], source: str = "the collection"
 ) -> list[Picture]:
-    """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
+    """Choose the labelled pictures of the training part, or of all if there is none.
 
-    Messages call the collection `source`. A `LeafidError` is raised when no picture is
-    left, or the label of one is `UNKNOWN_SPECIES`.
+    A warning says how many pictures of the part have no label. Messages call the
+    collection `source`. A `LeafidError` is raised when no picture is left, or the label
+    of one is `UNKNOWN_SPECIES`.
     """
     parts = {picture.part for picture in pictures}
     part = "train" if "train" in parts else None
@@ -55,7 +56,7 @@ def select_training_pictures(
 
 
 def check_labels(pictures: Sequence[Picture]) -> None:
-    """Raise a `LeafidError` if all pictures have one label, from which nothing can be learned."""
+    """Raise a `LeafidError` if all pictures have one label, which no fit accepts."""
     labels = {picture.species for picture in pictures}
     if len(labels) == 1:
         raise LeafidError(
@@ -118,8 +119,9 @@ def _to_arrays(folds: Iterable[Sequence[int]]) -> list[np.ndarray]:
 def split_by_unit(
     pictures: Sequence[Picture], unit: str, n_folds: int, seed: int
 ) -> list[np.ndarray]:
-    """Distribute whole places, authors or days over folds, so that a model is tested at unseen places, for instance.
+    """Distribute whole places, authors or days over folds.
 
+    A model is then tested at places, for instance, that no training picture shows.
     `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with
     many plants first and equal ones in an order shuffled by the seed, goes to the fold
     with the fewest plants so far. Returns indices as `split_by_plant` does. Fewer units
@@ -149,7 +151,7 @@ def split_by_unit(
 def label_units(
     pictures: Sequence[Picture], unit: str, within_km: float = PLACE_KM
 ) -> np.ndarray:
-    """Label each picture with the number of its place, author or day, in the order of first pictures: int64 (n,).
+    """Label pictures by place, author or day, in order of appearance: int64 (n,).
 
     All pictures of a plant have one label, and so have authors or days that a plant
     joins. Two plants are at the same place if they are closer than `within_km`, or if a
@@ -202,7 +204,10 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
 
 
 def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
-    """Weigh pictures so that each plant counts once, as in the official score: one over its number of pictures."""
+    """Weigh pictures so that each plant counts once, as in the official score.
+
+    The weight is one over the number of pictures of the plant.
+    """
     groups = [picture.group for picture in pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return 1 / counts[inverse]
@@ -268,12 +273,12 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     def make_splits(
         self, pictures: Sequence[Picture], seeds: Sequence[int]
     ) -> Iterator[Split]:
-        """Yield the splits of each seed, in which test on each plant in turn is the same and comes only once.
+        """Yield the splits of each seed; a split that no seed changes comes once.
 
-        Folds are of whole plants, stratified by species, or of whole authors, places or
-        days. Given parts differ only in what is drawn at random; the repeats of a file
-        take the place of the seeds. A `LeafidError` is raised when either part has no
-        picture.
+        Test on each plant in turn is such a split. Folds are of whole plants,
+        stratified by species, or of whole authors, places or days. Given parts differ
+        only in what is drawn at random; the repeats of a file take the place of the
+        seeds. A `LeafidError` is raised when either part has no picture.
         """
         for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
@@ -288,7 +293,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
                     yield split
 
     def _choose_tests(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Folds:
-        """Choose the test pictures of each fold by the seed, or the repeat of a file."""
+        """Choose the test pictures of each fold by the seed, or a file's repeat."""
         if isinstance(self.folds, str):
             return read_folds(self.folds, pictures)
         if self.kind == "leave-one-out":
@@ -312,7 +317,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     def _limit_training(
         self, split: Split, pictures: Sequence[Picture]
     ) -> Iterator[Split]:
-        """Thin the training part of a split out to some numbers of pictures, or of plants, of each species and type.
+        """Reduce the training part to n pictures or plants of each species and type.
 
         They are drawn at random by the seed and fold; those of a smaller number are
         among those of a larger one. Of a species with fewer, all are kept.

@@ -1,4 +1,4 @@
-"""Summarises a collection: what is in it, which files can't be read, and what would spoil an experiment on it."""
+"""Summarises a collection, its unreadable files, and the risks of an experiment."""
 
 import hashlib
 import logging
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class FileCheck(NamedTuple):
-    """What was found in a picture file: its SHA-256, why it can't be read, and damage of one that can."""
+    """Checks of a picture file: its SHA-256, why it can't be read, or its damage."""
 
     file: Path
     digest: str | None = None
@@ -51,7 +51,7 @@ def check_file(file: Path) -> FileCheck:
 
 
 def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, Any]:
-    """Summarise a collection, and the checks of its existing files, as the JSON of ``leafid info``."""
+    """Summarise a collection and its files' checks: the JSON of ``leafid info``."""
     pictures = collection.pictures
     digests = {check.file: check.digest for check in checks if check.digest is not None}
     readable = (picture for picture in pictures if picture.file in digests)
@@ -91,9 +91,10 @@ def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
-    """Count pictures, plants, and pictures by type per species, in the order of the number of pictures and the name.
+    """Count pictures and plants of each species, and its pictures by type.
 
-    A picture of unknown plant counts as a plant of its own, as it does in a split.
+    Species are sorted by their number of pictures, then by name. A picture of unknown
+    plant counts as a plant of its own, as it does in a split.
     """
     counts = []
     for species, group in group_by_species(pictures).items():
@@ -113,7 +114,7 @@ def find_risks(
     duplicates: Groups,
     fields: Iterable[str] = _NOUNS,
 ) -> Iterator[str]:
-    """Find what would spoil an experiment on a collection, such as groups that differ in `fields`; yield what to do."""
+    """Find risks of an experiment, such as groups that differ in `fields`."""
     labelled = [picture for picture in pictures if picture.species]
     of_plants = (picture for picture in labelled if picture.plant is not None)
     plants = group_by(of_plants, lambda picture: picture.plant).values()
@@ -145,7 +146,7 @@ def _select_mixed(groups: Groups, field: str) -> Groups:
 
 
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
-    """Log the warnings of `find_risks` where parts of a collection share a plant, or pictures of one content."""
+    """Warn where parts of a collection share a plant, or pictures of one content."""
     groups: Groups = [pictures]
     # Most pictures differ in size, and needn't be read.
     for get_key in (_get_size, _hash_content):
@@ -169,9 +170,10 @@ def _hash_content(picture: Picture) -> str:
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:
-    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
+    """Hash the files and labels of pictures, whatever their order and folder.
 
-    It covers each picture's name, type, species, plant and content.
+    The hash is a SHA-256 in hexadecimal digits. It covers each picture's name, type,
+    species, plant and content.
     """
     return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
 

@@ -17,7 +17,7 @@ RANKS: tuple[str, ...] = ("order", "family", "genus", "species")
 
 
 class Taxonomy:
-    """The tree of taxa above a list of distinct species, in the order of the columns of a matrix of probabilities.
+    """The taxa above a list of distinct species, in the order of a matrix's columns.
 
     `ranks` are those that every taxon has, from the top down, the last one "species",
     the only one where some are plain classes; `paths` has the names at these ranks by
@@ -62,7 +62,7 @@ class Taxonomy:
         return cls({taxon.species: taxon for taxon in taxa}.values())
 
     def find_path(self, answer: str) -> tuple[str, ...]:
-        """Find the path of an answer: a name for each of `ranks`, ``"*"`` where the answer says nothing.
+        """Find the path of an answer: a name for each of `ranks`, or ``"*"``.
 
         An answer is ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or
         ``*``; a `LeafidError` is raised when the taxonomy has no such species or taxon.

@@ -44,7 +44,7 @@ RunsLike = (
 
 
 class Records(list[dict[str, Any]]):
-    """The rows of a table as dictionaries, which can be written as the commands do, or made a data frame."""
+    """The rows of a table as dictionaries, to be written, or made a data frame."""
 
     def __init__(self, table: Table, differences: Table | None = None) -> None:
         super().__init__(table.to_records())
@@ -53,7 +53,7 @@ class Records(list[dict[str, Any]]):
         self.differences = None if differences is None else Records(differences)
 
     def render(self, form: str = "text", digits: int = 3) -> str:
-        """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
+        """Write the table as the command does: as text, LaTeX, CSV or JSON."""
         if form not in FORMATS or not isinstance(digits, int) or digits < 1:
             raise InputError(
                 f"expected one of {', '.join(FORMATS)} and digits from 1, found "
@@ -126,9 +126,10 @@ def evaluate(
     --------
     >>> from pathlib import Path
     >>> from leafid.pictures.picture import Taxon
-    >>> maple, oak = Taxon("Acer opalus"), Taxon("Quercus ilex")
-    >>> pictures = [Picture(Path("1.jpg"), taxon=maple), Picture(Path("2.jpg"), taxon=oak)]
-    >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}
+    >>> maple = Picture(Path("1.jpg"), taxon=Taxon("Acer opalus"))
+    >>> oak = Picture(Path("2.jpg"), taxon=Taxon("Quercus ilex"))
+    >>> pictures = [maple, oak]
+    >>> run = dict.fromkeys(["1.jpg", "2.jpg"], ["Acer opalus", "Quercus ilex"])
     >>> print(evaluate(pictures, run, ["top-1", "mrr"]).render(), end="")
     Scores by acquisition type
     type          run  pictures  top-1  mrr
@@ -223,7 +224,10 @@ def _judge(
 def _tabulate_pictures(
     truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
 ) -> Table:
-    """Tabulate what each picture of known species scores by each metric that is a mean over pictures."""
+    """Tabulate the scores of each picture by each metric that is a mean over pictures.
+
+    Only pictures of known species have scores.
+    """
     if together := [
         metric.name for metric in options.metrics if metric.score_pictures is None
     ]:

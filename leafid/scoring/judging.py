@@ -1,4 +1,4 @@
-"""What a run answers to each picture of a ground truth: all that the metrics need to know of it."""
+"""The answers of a run to the pictures of a ground truth, as metrics need them."""
 
 from __future__ import annotations
 

@@ -124,7 +124,10 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
 
 
 def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
-    """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
+    """Tabulate the scores of plants by run and acquisition type.
+
+    A plant is identified from several pictures.
+    """
     rows: Rows = []
     for run in runs:
         name = strip_run_suffix(run.name)

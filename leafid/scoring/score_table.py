@@ -1,4 +1,4 @@
-"""The table of scores: runs by metrics, in groups of pictures, with intervals and significant differences."""
+"""The table of scores: runs by metrics, with intervals and significant differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Set-valued prediction: scores of sets of species, and of the sets above a threshold of a run's scores.
+"""Scores of sets of species, and of sets above a threshold of a run's scores.
 
 References
 ----------
@@ -111,7 +111,7 @@ def _fit_threshold(run: Run, n_pictures: int, k: float) -> float:
 def _warn_of_cut_lists(
     runs: Sequence[Run], threshold: float, k: float, species: frozenset[str]
 ) -> None:
-    """Warn of pictures with fewer than all species, whose scores all reach a threshold."""
+    """Warn of pictures without some species whose scores all reach a threshold."""
     n_cut = 0
     for run in runs:
         n_pictures = len(run.pictures)

@@ -19,7 +19,7 @@ from leafid.textfiles import escape_formula
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A score with what is known of its spread, and how it compares with those of other runs."""
+    """A score with its interval, and its comparison with the scores of other runs."""
 
     #: NaN where nothing is scored.
     value: float
@@ -104,7 +104,7 @@ class Table:
     letters: Mapping[str, str] = field(default_factory=dict)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """List the rows as dictionaries by column, with all numbers of an `Estimate`."""
+        """List the rows as dictionaries by column, with all that an `Estimate` has."""
         records = []
         for row in self.rows:
             record: dict[str, Any] = {}
@@ -309,6 +309,9 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
 
 @cache
 def read_metrics() -> list[dict[str, str]]:
-    """Read the list of all metrics of all tasks, a dictionary by column for each, in the order of their commands."""
+    """Read the list of the metrics of all tasks: a dictionary by column for each.
+
+    They are in the order of their commands.
+    """
     text = Path(__file__).with_name("metrics.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(io.StringIO(text)))

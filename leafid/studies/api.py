@@ -1,4 +1,4 @@
-"""What a study runs from Python: the functions ``leafid.crossval`` and ``leafid.experiment``."""
+"""Studies from Python: the functions ``leafid.crossval`` and ``leafid.experiment``."""
 
 import os
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def crossval(
     cache: StrPath | bool = True,
     seed: int = 0,
 ) -> Records:
-    """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
+    """Cross-validate a recipe by plants, as ``leafid crossval`` does.
 
     `folds` is their number or a table of them, `repeats` the number of seeds;
     `shared_codebooks` learns codebooks once, from all pictures without their labels,
@@ -67,7 +67,7 @@ def experiment(
     jobs: int = 1,
     cache: StrPath | bool = True,
 ) -> Records:
-    """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
+    """Run an experiment, a file or a shipped one, as ``leafid experiment`` does.
 
     `differences` of what is returned are those from the first recipe. The parameters
     are those of `crossval`.

@@ -1,4 +1,4 @@
-"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file to one table."""
+"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file."""
 
 import dataclasses
 import logging
@@ -44,7 +44,7 @@ _SHIPPED = Path(__file__).parent / "experiments"
 
 
 class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recipe by its changes to another one, or each of its experts alone and left out."""
+    """A recipe that changes another one, or takes or leaves out each expert."""
 
     name: str = ""
     base: str = "default"
@@ -102,7 +102,7 @@ class ExternalRun(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a TOML file says: a grid, in which recipes are compared with the first one."""
+    """The content of a TOML file: a grid, in which the first recipe is the baseline."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
     protocols: tuple[SplitProtocol, ...] = ()

@@ -1,8 +1,9 @@
-"""ImageCLEF 2009's medical annotation: the errors of flat labels (2005, 2006) and IRMA codes (2007, 2008), and files.
+"""ImageCLEF 2009 medical annotation: errors of flat labels and of IRMA codes.
 
-A code table has one code per line: ``A 463 what it means``. A ground truth or a run has
-one picture per line, its name and one answer per year: ``1234 18 * 1121-120-463-700
-1121-***-46*-700``. Lines that begin with ``#`` are comments.
+The labels are of 2005 and 2006, the codes of 2007 and 2008. A code table has one code
+per line: ``A 463 what it means``. A ground truth or a run has one picture per line, its
+name and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines
+that begin with ``#`` are comments.
 """
 
 import re
@@ -57,11 +58,12 @@ def read_labels(
     years: Sequence[int] = YEARS,
     pictures: Container[str] | None = None,
 ) -> dict[str, Answers]:
-    """Read a ground truth, or, with its `pictures`, a run: by picture, the answers in the order of `years`.
+    """Read a ground truth, or, with its `pictures`, a run: answers by picture.
 
-    Only a run may have wildcards. `table` has the codes of years from 2007 on. A
-    `ProblemsError` names the lines with a wrong number of columns, a repeated or
-    unknown picture, or an answer that is no label or code.
+    The answers are in the order of `years`. Only a run may have wildcards. `table` has
+    the codes of years from 2007 on. A `ProblemsError` names the lines with a wrong
+    number of columns, a repeated or unknown picture, or an answer that is no label or
+    code.
     """
     wildcard = "" if pictures is None else WILDCARD
     labels: dict[str, Answers] = {}
@@ -129,13 +131,14 @@ def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:
 
 
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
-    """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
+    """Compute the error of an axis of an IRMA code, from 0 (correct) to 0.25.
 
-    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never
-    counts; ``"*"`` in `answer`, of the same length, means "don't know". `branching` has
-    for each position the number of characters that can follow the ones before it.
-    Positions count up to and including the first "0" at the end of the path; any other
-    character there is a mistake, a wildcard is not.
+    It is 0.25 if the code is wrong from the first position. In `correct`, "0" ends a
+    code's path, and all "C" is the clutter class, which never counts; ``"*"`` in
+    `answer`, of the same length, means "don't know". `branching` has for each position
+    the number of characters that can follow the ones before it. Positions count up to
+    and including the first "0" at the end of the path; any other character there is a
+    mistake, a wildcard is not.
 
     References
     ----------
@@ -156,7 +159,7 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
 
 
 def code_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
-    """Compute the errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
+    """Compute the errors of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`.
 
     Their sum is the error of the code. A missing answer ("") is entirely wrong.
     """

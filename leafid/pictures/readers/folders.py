@@ -1,4 +1,4 @@
-"""Lists folders in an order that doesn't depend on the file system, without what systems and programs write there."""
+"""Lists folders in the same order on every file system, without system files."""
 
 import os
 import re
@@ -15,14 +15,17 @@ MAX_DEPTH = 500
 #: The folders and files that systems, storage devices and programs write among
 #: pictures, beside hidden ones.
 _SYSTEM_NAME = re.compile(
-    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]|system volume "
-    r"information|found\.\d{3}"
+    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]"
+    r"|system volume information|found\.\d{3}"
     r"|@eadir|@tmp|@syno\w+|[@#]recycle|[#~]snapshot|@recently-snapshot|@sharebin"
     r"|lost\.dir|\$winreagent|network trash folder|temporary items"
     r"|(eh)?thumbs\.db|desktop\.ini|icon\r|__pycache__|_vti_\w+",
     re.IGNORECASE,
 )
-_NOUNS = "(?:data|sub|sets?|images?|imgs?|pictures?|photos?|splits?|parts?|lists?|folder|files?)*"
+_NOUNS = (
+    "(?:data|sub|sets?|images?|imgs?|pictures?|photos?"
+    "|splits?|parts?|lists?|folder|files?)*"
+)
 # Without signs and digits: Training, test_set, images_train, val2017.
 _PART = re.compile(
     f"{_NOUNS}(?:(train(?:ing)?)|(val(?:id(?:ation)?)?)|test(?:ing)?){_NOUNS}"
@@ -48,7 +51,10 @@ def list_folders(folder: Path) -> list[Path]:
 def filter_names(
     names: Iterable[str], endings: Collection[str] = ("",), *, with_system: bool = False
 ) -> Iterator[str]:
-    """Yield the names with one of the endings (lower case), without hidden ones and those of the system by default."""
+    """Yield the names with one of the endings (lower case).
+
+    Hidden names and names of the system are left out by default.
+    """
     ends = tuple(endings)
     for name in names:
         is_visible = with_system or not _SYSTEM_NAME.fullmatch(name)
@@ -67,7 +73,7 @@ def walk_folders(
     *,
     with_system: bool = False,
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder and those below it, each with the names of its files, in any order.
+    """Yield a folder and all folders below it, each with its file names, in any order.
 
     `onerror` is called for those that can't be read. Links are followed, but no folder
     is visited twice, so that circular ones end. Folders that are hidden or of the
@@ -106,9 +112,10 @@ def find_pictures(root: Path) -> Path | None:
 
 
 def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
-    """List a folder and those below it down to the first that doesn't hold all of its pictures in one folder.
+    """List a folder and its subfolders, down to the first with pictures at two places.
 
-    Pictures in the folder itself, as beside a README, count only `with_loose`.
+    Each listed folder but the last holds all of its pictures in one subfolder. Pictures
+    in the folder itself, as beside a README, count only `with_loose`.
     """
     starts = [folder] if with_loose else list_folders(folder)
     first = next(filter(None, map(find_pictures, starts)), None)
@@ -122,7 +129,7 @@ def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
 
 
 def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
-    """Return the folders called train, val and test with their parts, or the folder itself if it has none.
+    """Return the folders train, val and test with their parts, or the folder itself.
 
     Folders that hold nothing but a folder of pictures are looked through.
     """

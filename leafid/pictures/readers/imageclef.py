@@ -1,4 +1,4 @@
-"""Reads the ImageCLEF plant packages of 2011, 2012 and 2013: pictures with an XML file each.
+"""Reads ImageCLEF plant packages (2011, 2012, 2013): an XML file for each picture.
 
 The years differ in their fields; a file is read by the fields that it has.
 """
@@ -32,7 +32,7 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """Read a package, one of its folders, any folder of ``N.jpg`` and ``N.xml``, or a folder of XML alone.
+    """Read a package or a folder of it, or any folder of XML files.
 
     In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML
     without its picture is listed with the path where the picture would be, and pictures
@@ -77,7 +77,7 @@ def _read_folder(
 
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
-    """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
+    """Find the folders of XML files, each with its folder of pictures and its part."""
     if folders.list_files(path, _XML):
         if not _is_truth(path.resolve()):
             return [(path, path, folders.parse_part(path.resolve().name))]

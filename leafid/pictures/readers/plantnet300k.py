@@ -1,4 +1,4 @@
-"""Reads Pl@ntNet-300K: a folder per species in each of train, val and test, and two JSON files.
+"""Reads Pl@ntNet-300K: a folder for each species and part, and two JSON files.
 
 The classes are the identifiers of the species. Where several have one name without its
 author, the identifier is a part of the name: ``Lactuca virosa 1355868``.
@@ -35,7 +35,7 @@ class _Entry(msgspec.Struct):
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is the data set, its ``images`` folder, or one of its parts."""
+    """Check whether a path is the data set, its folder ``images``, or a part."""
     return path.is_dir() and _find_file(path, _NAMES_FILE) is not None
 
 

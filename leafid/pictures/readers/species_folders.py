@@ -1,7 +1,7 @@
-"""Reads a folder per label, named after a species (``Acer campestre``) or any class, optionally in train, val and test.
+"""Reads a folder for each label: a species (``Acer campestre``) or any class.
 
-As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have the
-label, too.
+The folders may lie in train, val and test. As in ``ImageFolder`` of PyTorch, pictures
+in folders below that of a label have the label, too.
 """
 
 import re
@@ -30,7 +30,7 @@ _NO_PICTURE = (
 
 
 def detect(path: Path) -> bool:
-    """Tell whether folders have labels: are named like species, or more than the loose pictures beside them."""
+    """Check whether folders are labels: species, or more than the loose pictures."""
     pictures, _ = read(path)
     labelled = [picture for picture in pictures if picture.taxon]
     above = {folder for picture in labelled for folder in picture.file.parents}
@@ -40,11 +40,11 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """List the pictures of each part, without a label outside of folders of labels, and folders that hold none.
+    """List the pictures of each part, and the folders of labels without a picture.
 
-    The label is the first folder with the name of a known species, or else that of the
-    first level where there are several folders. What lies deeper may tell the plant
-    (``plant1``) and the part.
+    Pictures outside of the folders of labels have no label. The label is the first
+    folder with the name of a known species, or else that of the first level where there
+    are several folders. What lies deeper may tell the plant (``plant1``) and the part.
     """
     sections = folders.find_sections(path)
     groups: list[tuple[str | None, tuple[str, ...], list[Path]]] = []
@@ -93,7 +93,10 @@ def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
 
 
 def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int:
-    """Find the level of folders where labels stand in sections, from the paths below them of folders with pictures."""
+    """Find the level of folders where labels stand in sections.
+
+    `paths` are relative paths of folders with pictures.
+    """
     levels = [level for words in paths for level in _find_species(words)]
     for section in sections if not levels else ():
         *above, last = folders.list_wrappers(section, with_loose=False)

@@ -1,4 +1,4 @@
-"""Finds the tables and lists of parts that lie beside pictures, or beside the folders that hold them."""
+"""Finds the tables and lists of parts beside pictures, or beside their folders."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _IGNORED = (
 def find_tables(
     root: Path, pictures: Sequence[Picture]
 ) -> tuple[dict[Path, str | None], list[str]]:
-    """Find tables and lists that tell of the pictures of a folder, each with its part if it is called as one.
+    """Find the tables and lists of a folder's pictures, and the parts they name.
 
     A table counts if it has labels and one of the `TABLE_NAMES`, or if it is called as
     a part (``train.csv``). Also returns a line about each table of a part, and about

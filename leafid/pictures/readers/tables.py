@@ -1,4 +1,4 @@
-"""Reads pictures from a table, and adds to pictures what tables, lists of parts and patterns of their paths say."""
+"""Reads pictures from a table, and applies tables, lists of parts and path patterns."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
 
 
 def read_rows(file: Path) -> tuple[list[Row], list[str]]:
-    """Read a CSV table, or a list of a part (``train.txt``): number of each line, name of the picture, and record.
+    """Read a CSV table, or a list of a part: line number, picture name and record.
 
     Also returns lines on columns that aren't used, and NA.
     """
@@ -303,10 +303,10 @@ def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
 def apply_pattern(
     root: Path, pictures: Sequence[Picture], pattern: re.Pattern[str], field: str
 ) -> tuple[list[Picture], list[str]]:
-    """Add what a pattern, or its group, finds in the paths of pictures below the root, as one of `FIELDS`.
+    """Set one of `FIELDS` to what a pattern, or its group, finds in a picture's path.
 
-    Also returns a line about those without a match. A `LeafidError` is raised with the
-    first value that is wrong.
+    The path is relative to the root. Also returns a line about those without a match. A
+    `LeafidError` is raised with the first value that is wrong.
     """
     changed: list[Picture] = []
     unmatched: list[Path] = []

@@ -1,4 +1,4 @@
-"""Makes the ground truth and the runs of what a caller of Python gives: files or objects."""
+"""Makes a ground truth and runs of the arguments of Python users: files or objects."""
 
 import logging
 import os
@@ -144,7 +144,7 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
 
 
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
-    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames of scores.
+    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames.
 
     There is one run, a sequence of paths, or a mapping of runs by name; names differ.
     """

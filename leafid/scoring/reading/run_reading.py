@@ -1,4 +1,4 @@
-"""Reads a run: the file of the ImageCLEF 2011 plant task, ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
+"""Reads a run: lines ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
 
 The species name is everything between the first word and the last two. Lines come in
 any order. What is wrong is listed with its line: lines that can't be parsed, and what

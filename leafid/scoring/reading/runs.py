@@ -1,4 +1,7 @@
-"""A run in memory, its names, and writing it as a run file (`leafid.scoring.reading.run_reading`)."""
+"""A run in memory, its names, and its writer.
+
+`leafid.scoring.reading.run_reading` reads runs.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All predictions of a run file, in columns of one length, sorted by picture, rank and line.
+    """All predictions of a run, in columns of one length, by picture, rank and line.
 
     Columns instead of objects: a run of a million lines takes some 20 MB.
     """
@@ -82,7 +85,7 @@ class Run:
         return select_rows(self, mask)
 
     def check_scores(self) -> None:
-        """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
+        """Raise a `LeafidError` if a score isn't 0 to 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
             place, score = (
                 f"{self.name}:{self.line[is_wrong][0]}",
@@ -94,7 +97,10 @@ class Run:
         self.check_order()
 
     def find_rising_score(self) -> tuple[int, str] | None:
-        """Find the first line whose score contradicts its rank, and the complaint: higher scores are more confident."""
+        """Find the first line whose score contradicts its rank, and the problem.
+
+        A higher score is more confident.
+        """
         is_same = self.picture_index[1:] == self.picture_index[:-1]
         rows = np.flatnonzero(is_same & (self.score[1:] > self.score[:-1])) + 1
         if not len(rows):
@@ -108,7 +114,7 @@ class Run:
         )
 
     def check_order(self) -> None:
-        """Raise a `LeafidError` where scores contradict ranks, as only the official scorer accepts."""
+        """Raise a `LeafidError` if scores contradict ranks (official scores may)."""
         if problem := self.find_rising_score():
             raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
@@ -223,7 +229,7 @@ class KnownNames:
 
     @cached_property
     def picture_index(self) -> NameIndex[str]:
-        """The pictures by their names, also without the endings where no other picture can be meant."""
+        """The pictures by their names, and by their unique names without endings."""
         return NameIndex((name, [name]) for name in self.pictures)
 
     def find_picture(self, name: str) -> str:
@@ -304,7 +310,7 @@ def find_name_problem(picture: str) -> str | None:
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
-    """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart."""
+    """Raise a `ProblemsError` if a run file can't hold or tell pictures' names."""
     problems = []
     for name, called in group_by(pictures, lambda picture: picture.name).items():
         files = ", ".join(str(picture.file) for picture in called)

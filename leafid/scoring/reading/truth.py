@@ -1,4 +1,4 @@
-"""The ground truth that runs are scored against: what is known of each labelled picture, in columns; and reading it."""
+"""The ground truth of runs: columns of what is known of each labelled picture."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class GroundTruth:
         return located, picture[picture >= 0], species
 
     def warn_of_families(self, runs: Iterable[Run]) -> None:
-        """Warn of genera that runs name first and whose family isn't known, so that it counts as wrong."""
+        """Warn of genera that runs name first, and whose family is unknown (wrong)."""
         for run in runs:
             first, picture, _ = self.locate(run.select(run.rank == 1))
             is_counted = np.array(self.family)[picture] != UNKNOWN
@@ -154,11 +154,12 @@ def make_ground_truth(
     *,
     source: str = "collection",
 ) -> GroundTruth:
-    """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
+    """Make a ground truth of the labelled pictures.
 
-    Runs may name the other pictures as well, and the species of `known`, by default
-    those of the pictures; `source` is named in messages. A `LeafidError` is raised when
-    no picture is labelled, or two have one name.
+    Warnings say of how many the species, type or author is unknown. Runs may name the
+    other pictures as well, and the species of `known`, by default those of the
+    pictures; `source` is named in messages. A `LeafidError` is raised when no picture
+    is labelled, or two have one name.
     """
     everything = tuple(pictures)
     labelled = sorted(
@@ -258,13 +259,14 @@ def read_ground_truth(
     taxonomy: str | None = None,
     **reading: str | None,
 ) -> GroundTruth:
-    """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
+    """Read a ground truth from a collection, XML files or ``…GroundTruth.txt``.
 
-    A collection may be a CSV table of pictures that aren't there. `part` selects a part
-    of a collection (see `select_scored`); a text file lists what is scored, so that
-    both together raise a `UsageError`. Runs may also name species of the collection
-    `taxonomy`. `reading` are options of `read_collection`. A `LeafidError` is raised
-    when there is nothing to score against, or text file and XML disagree.
+    The XML files of a ``…GroundTruth.txt`` are in its folder. A collection may be a CSV
+    table of pictures that aren't there. `part` selects a part of a collection (see
+    `select_scored`); a text file lists what is scored, so that both together raise a
+    `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are
+    options of `read_collection`. A `LeafidError` is raised when there is nothing to
+    score against, or text file and XML disagree.
     """
     source = Path(path)
     folder = find_collection(source)
@@ -320,14 +322,14 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
 
 
 def find_collection(source: Path) -> Path:
-    """Find the collection of a ground truth: for a ``…GroundTruth.txt`` its folder, otherwise the path itself."""
+    """Find the collection of a ground truth: its path, or its file's folder."""
     return source.parent if source.is_file() and not tables.detect(source) else source
 
 
 def select_scored(
     pictures: Sequence[Picture], part: str | None = None, *, source: str
 ) -> Sequence[Picture]:
-    """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
+    """Select the pictures of a part; by default of "test" if it has labels, else all.
 
     A note says if other pictures are left out; a `LeafidError` is raised when other
     parts are labelled, but not this one.
@@ -353,10 +355,11 @@ def select_scored(
 
 
 def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
-    """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
+    """Read ``…GroundTruth.txt``: the names of pictures by species.
 
-    A `ProblemsError` has the lines of another form, and pictures that are named twice.
-    A file that is empty, or a run file, raises a `LeafidError`.
+    A line has a species: ``Genus species 666.jpg 2071.jpg …``. A `ProblemsError` has
+    the lines of another form, and pictures that are named twice. A file that is empty,
+    or a run file, raises a `LeafidError`.
     """
     file = Path(path)
     if read_first_line(file) is None:

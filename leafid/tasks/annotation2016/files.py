@@ -58,11 +58,11 @@ class AllowedNames:
 
 @dataclass(frozen=True)
 class Annotations:
-    """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several.
+    """A run or a ground truth: by picture or document, one result.
 
-    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a
-    sentence; a tuple of ids of boxes, maybe none; a tuple of ids of pictures, the best
-    first; a `Place`.
+    A ground truth of subtasks 2 and 3 may have several. A result of subtasks 1 to 5 is
+    a tuple of `BoxedObject`, of any confidence; a sentence; a tuple of ids of boxes,
+    maybe none; a tuple of ids of pictures, the best first; a `Place`.
     """
 
     subtask: Subtask

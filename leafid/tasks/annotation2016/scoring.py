@@ -33,12 +33,13 @@ _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max
 def average_precision(
     confidences: np.ndarray, claims: np.ndarray, n_true: int
 ) -> float:
-    """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
+    """Sum precision over the steps of recall, without interpolation.
 
-    Takes the confidence of each detection, float (N,), the index of the true box that
-    it shows, int (N,), -1 for none, and the number of true boxes. After the most
-    confident detection of a true box, further ones of the same box are wrong, as in
-    PASCAL VOC. Detections of equal confidence count together.
+    The sum is the area under the curve of precision by recall. Takes the confidence of
+    each detection, float (N,), the index of the true box that it shows, int (N,), -1
+    for none, and the number of true boxes. After the most confident detection of a true
+    box, further ones of the same box are wrong, as in PASCAL VOC. Detections of equal
+    confidence count together.
 
     References
     ----------
@@ -129,7 +130,7 @@ def selection_scores(
 
 
 def great_circle_distance(truth: Place, predicted: Place) -> float:
-    """Compute the shortest distance between two points along the surface of the earth in km.
+    """Compute the distance of two points along the surface of the earth in km.
 
     The spherical law of cosines is used, as the task prescribes; distances below about
     0.1 m are lost to rounding.
@@ -151,7 +152,7 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
 
 
 def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject]]]:
-    """Group objects by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
+    """Group objects by concept and picture, sorted: the lines' order has no effect."""
     groups: defaultdict[str, dict[str, list[BoxedObject]]] = defaultdict(dict)
     for picture, objects in pictures.items():
         for item in sorted(objects):
@@ -160,7 +161,11 @@ def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject
 
 
 def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
-    """List the confidence of each box, the index of the true box that it overlaps most, or -1, and their overlap."""
+    """Match each box with the true box that it overlaps most.
+
+    The result has the confidence of each box, the index of the true box (-1: none), and
+    their overlap.
+    """
     # The true boxes of all pictures are numbered one after the other.
     starts = dict(
         zip(
@@ -295,7 +300,7 @@ def _score_concepts(
 def meteor_scores(
     captions: Mapping[str, str], references: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
+    """Score one caption a picture against its human captions: 0 to 1, in order.
 
     METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the
     package runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java

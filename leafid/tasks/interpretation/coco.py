@@ -47,7 +47,10 @@ class Category(msgspec.Struct):
 
 
 class RunLengths(msgspec.Struct):
-    """A mask of `size` (height, width) as lengths of runs, column by column, alternately outside and inside."""
+    """A mask of `size` (height, width) as lengths of runs.
+
+    They go column by column, alternately outside and inside.
+    """
 
     size: tuple[int, int]
     #: A list, or the compressed text of the COCO API.
@@ -55,7 +58,10 @@ class RunLengths(msgspec.Struct):
 
 
 class Annotation(msgspec.Struct):
-    """An object: its box [left, top, width, height], and its pixels as polygons [x1, y1, x2, y2, …] or runs."""
+    """An object: its box [left, top, width, height], and its pixels.
+
+    These are polygons [x1, y1, x2, y2, …] or runs.
+    """
 
     image_id: Id
     category_id: Id
@@ -85,12 +91,12 @@ class CocoFile:
 
 
 def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
-    """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
+    """Read a COCO ground truth, or, with its `truth`, COCO results.
 
-    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the
-    entries that aren't as expected: an unknown picture or class, an object that is
-    there twice, a box outside the picture, a bad segmentation, or a crowd, which the
-    metrics have no place for.
+    Results may be a plain list of annotations. An annotation has a ``bbox``, a
+    ``segmentation``, or both. A `LeafidError` names the entries that aren't as
+    expected: an unknown picture or class, an object that is there twice, a box outside
+    the picture, a bad segmentation, or a crowd, which the metrics have no place for.
     """
     content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]  # a union
     if isinstance(content, list):
@@ -179,7 +185,7 @@ def _make_object(
 def read_segmentation(
     segmentation: list[list[float]] | RunLengths, image: CocoImage
 ) -> Region:
-    """Read the segmentation of an object in a picture, whose width and height have to be known.
+    """Read the segmentation of an object in a picture of known width and height.
 
     It is the union of polygons, or runs of pixels. A region outside the picture or
     without a pixel, or one that can't be read, raises a `LeafidError`.
@@ -230,7 +236,10 @@ def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
 
 
 def _decompress(text: str) -> list[int]:
-    """Decode the text of the COCO API: five bits per character, and differences from the run before the last."""
+    """Decode the text of the COCO API: five bits a character, as differences of runs.
+
+    A difference is from the run before the last.
+    """
     counts: list[int] = []
     value = n_characters = 0
     for character in text:

@@ -1,4 +1,4 @@
-"""Label masks: pictures whose pixels hold 0 for the background and a number for each object.
+"""Label masks: pictures with 0 for the background, and a number for each object.
 
 The classes of the objects are in ``objects.csv`` of the same folder, in UTF-8:
 ``mask,label,class,confidence``, the confidence (0 to 1) being optional. Without that
@@ -34,9 +34,10 @@ ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
 def read_label_mask(path: StrPath) -> np.ndarray:
-    """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
+    """Read a label mask, int32 (H, W), from a PNG of one channel.
 
-    Another file raises a `LeafidError`.
+    It has 1, 8 or 16 bits, or a palette, of which the indices count. Another file
+    raises a `LeafidError`.
     """
     data = read_picture_bytes(path)
     expected = f"{path}: expected a label mask (PNG of one channel), found"
@@ -52,7 +53,7 @@ def read_label_mask(path: StrPath) -> np.ndarray:
 
 
 def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
-    """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
+    """Read the label masks of a ground truth and a result in pairs, sorted by name.
 
     They are two PNG files, or two folders whose PNG files have the same names; a mask
     that the result lacks is empty. A `LeafidError` is raised when the result has a mask
@@ -109,7 +110,7 @@ def list_masks(path: StrPath) -> dict[str, Path]:
 def make_objects(
     mask: np.ndarray, file: Path, names: ObjectNames | None = None
 ) -> list[BoxedObject]:
-    """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
+    """Make an object of each label above 0 of an int (H, W) mask, in rising order.
 
     Without `names` all objects have one class; with them, a label of the file without a
     name raises a `LeafidError`.
