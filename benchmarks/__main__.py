@@ -7,7 +7,7 @@ group/type/part (real/scan/segment) and group/type/recipe/part
 (sample/photo/fast/whole).
 
 The table is printed as Markdown. With --check, the exit status is 1 if the ratio of a
-case is more than a tenth above that of the baseline in two measurements.
+case is more than a tenth above the baseline's in two measurements.
 
 examples:
   scripts/benchmark --rounds 2 --only /whole

@@ -30,8 +30,8 @@ from leafid.training.fusing import fuse_experts, select_scores
 from leafid.training.identifiers import train_expert
 from leafid.training.training_set import build_training_set
 
-#: By the name in the table: classifiers and their parameters, for all experts; none for
-#: those of the recipe.
+#: By the name in the table: classifiers and their parameters, for all experts; None
+#: takes the classifiers of the recipe.
 CLASSIFIERS: dict[str, tuple[str, dict[str, object]] | None] = {
     "the recipe's": None,
     "ridge": ("ridge", {}),

@@ -3,10 +3,10 @@
     python -m benchmarks.coverage
     python -m benchmarks.coverage --repetitions 1000 --plants 30
 
-Prints the share of 95 % intervals that hold the true score, which is that of 20,000
-plants, as Markdown: of leafid's intervals, then of those by the bootstrap with
-corrected bias and acceleration (BCa) [1]_, also of scores that have no interval in
-leafid. It takes some minutes.
+Prints, as Markdown, the share of 95 % intervals that hold the true score (the score of
+20,000 plants): of leafid's intervals, then of the bootstrap with corrected bias and
+acceleration (BCa) [1]_, also for scores that have no interval in leafid. It takes some
+minutes.
 
 Plants have 1 to 24 pictures, whose first answers tend to be correct or wrong together:
 half of the variance is between plants. Half of the plants are by one of four authors, a

@@ -6,24 +6,24 @@
     python -m benchmarks.elsewhere reliability SHARED [--model M] [--plot FILE]
 
 `collections` identifies the pictures in the folders elsewhere, other-collections and
-uci-leaf of SHARED, none of which trained the bundled model. Of leaves of known species
-it prints the shares that rank first, among the first five, are named by their species,
-and by another one (with a number of 0.5 or more); of all leaves those of "no leaf" and
-"unclear"; of unknown species the share that is named; and where both are of one camera,
-the AUROC of P(leaf) P(known) between them.
+uci-leaf of SHARED, none of which trained the bundled model. For leaves of known species
+it prints how many rank first, or among the first five, and how many are named correctly
+and wrongly (with a probability of 0.5 or more); for all leaves, the shares of "no leaf"
+and "unclear"; for unknown species, the share that is named; and where both are of one
+camera, the AUROC of P(leaf) P(known) between them.
 
 `altered` alters scans as other people would take the picture (`benchmarks.altering`),
-and prints in which share of them the mask of the leaf has an IoU of at least 0.9 with
-that of the scan.
+and prints the share in which the mask of the leaf has an IoU of at least 0.9 with the
+mask of the scan.
 
 `changed` trains on the scans and scan-likes of four fifths of the plants, without every
 seventh species, changes scans of the other plants as cameras and light do, and prints
-the shares of right first species among those of known species, and of "no leaf" and
-"unclear" among all.
+the share of correct first species among known species, and the shares of "no leaf" and
+"unclear" among all scans.
 
-`reliability` compares the number of an answer with how often the first species is
-right: in the answers of `changed` to scans as they are and changed, and in those of
-`collections`, each change and collection weighing the same.
+`reliability` compares the probability of an answer with how often the first species is
+right: in the answers of `changed`, to scans as they are and changed, and in the answers
+of `collections`. Each change and collection has the same weight.
 """
 
 from __future__ import annotations

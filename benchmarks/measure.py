@@ -26,10 +26,10 @@ class Cost:
     ms : float
         Median CPU time of a call over the pictures, in milliseconds.
     ratio : float
-        CPU time over that of the yardstick, summed over the same pictures.
+        CPU time over the yardstick's CPU time, summed over the same pictures.
     peak_mb : float
-        Most memory that a call allocates, in 10⁶ bytes: that of Python and NumPy, with
-        the images that OpenCV returns, but not OpenCV's internal buffers.
+        Most memory that a call allocates, in 10⁶ bytes: by Python and NumPy, with the
+        images that OpenCV returns, but without OpenCV's internal buffers.
     """
 
     ms: float

@@ -1,8 +1,8 @@
 """Compares measures of leaves with scikit-image's and PlantCV's on the same masks.
 
 PlantCV is optional. The area is also that of the leaf as leafid cuts it out of the
-picture, relative to the mask's. The masks are those of the UCI "Leaf" set (Silva,
-Marçal, da Silva 2013), which show no petiole.
+picture, relative to the mask's. The masks are from the UCI "Leaf" set (Silva, Marçal,
+da Silva 2013), which show no petiole.
 
     LEAFID_REAL_DATA=path/to/data python -m benchmarks.measures
 """

@@ -4,9 +4,9 @@
     python -m benchmarks.outlines fit SHARED
 
 Scans of ImageCLEF 2011 and leaves of the UCI set, whose masks are known, are disturbed
-in the ways of `benchmarks.disturbing`, and cut out again. One half, by plant, teaches
-the confidence of an outline; the tables are of the other half. A mask is right where
-its IoU with the leaf is at least 0.9. `reliability` prints
+by `benchmarks.disturbing`, and cut out again. The confidence of an outline is fitted on
+one half of the plants; the tables are of the other half. A mask is right where its IoU
+with the leaf is at least 0.9. `reliability` prints
 
 - for the pictures as they are, and for each disturbance, how many masks are right, how
   many have a confidence of 0.9, and how many of those are right: by the confidence of
@@ -14,8 +14,7 @@ its IoU with the leaf is at least 0.9. `reliability` prints
 - how many masks are right, and how many areas and lengths are within 5 %, in ranges of
   the confidence.
 
-`fit` prints the numbers of `leafid.segmentation.outline` as the first half teaches
-them.
+`fit` prints the numbers of `leafid.segmentation.outline` that the first half gives.
 """
 
 from __future__ import annotations

@@ -160,8 +160,8 @@ def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
                 color="#00785a" if is_best else "#999999",
                 ms=5,
             )
-            # Names of the front stand above its line, those of its first point and of
-            # others below their points.
+            # Names of the front stand above its line, the names of its first point and
+            # of all other points below them.
             is_above = point in front[1:]
             axes.annotate(
                 point.name,

@@ -23,7 +23,7 @@ from tabulate import tabulate
 
 import leafid
 
-# These pictures of scikit-image are not among those that models learn from.
+# No model learns from these pictures of scikit-image.
 _PICTURES = (
     *(
         "astronaut.png",

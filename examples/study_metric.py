@@ -2,7 +2,7 @@
 
 These are plausibility experiments of Hemery et al., section 3, on a scene of four
 boxes; for your own objects, `leafid.tasks.interpretation.coco.read_coco(file).objects`
-has those of each picture. An error is 0 (perfect) to 1.
+has the objects of each picture. An error is 0 (perfect) to 1.
 """
 
 from leafid.tasks.interpretation.metric import Scene, score_scene

@@ -34,10 +34,9 @@ _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 class LeafidError(Exception):
     """Something is wrong with the data.
 
-    The command line prints the message and exits with status 1.
-
-    The message names the file and line, what was expected, what was found and what to
-    do: one printable line of at most `MAX_LINE_LENGTH` characters.
+    The command line prints the message and exits with status 1. The message names the
+    file and line, what was expected, what was found and what to do: one printable line
+    of at most `MAX_LINE_LENGTH` characters.
     """
 
     def __init__(self, message: str) -> None:
@@ -56,7 +55,7 @@ class ImageError(LeafidError):
 
 
 class InputError(LeafidError, ValueError):
-    """A value given from Python is not what was expected.
+    """An argument of a Python function is not what was expected.
 
     The message names the argument and the position in it.
     """
@@ -159,7 +158,7 @@ def naming_what_to_install() -> Iterator[None]:
 def to_one_line(message: str) -> str:
     r"""Escape what can't be printed, as ``repr`` does.
 
-    Objects are named by their class; too long a text loses its middle.
+    Objects are named by their class, and a long text loses its middle.
 
     Examples
     --------
@@ -174,7 +173,7 @@ def to_one_line(message: str) -> str:
 
 
 def escape_unprintable(text: str, keep: str = "") -> str:
-    """Escape control and direction characters as ``repr`` does, except those in `keep`.
+    """Escape control and direction characters as ``repr`` does, but not `keep`.
 
     A terminal would obey them.
     """

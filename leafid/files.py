@@ -61,11 +61,9 @@ def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
 def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Open a file for writing that appears under its name only when it is complete.
 
-    Text is UTF-8 with line feeds.
-
-    The content goes to a file without a name in the same folder, which is synced and
-    named at the end of the ``with`` block. If the block raises, or the process is
-    killed, it is gone, and an existing file stays as it was.
+    Text is UTF-8 with line feeds. The content goes to a file without a name in the same
+    folder, which is synced and named at the end of the ``with`` block. If the block
+    raises, or the process is killed, it is gone, and an existing file stays as it was.
 
     Missing folders are created, symbolic links followed, and pipes and devices written
     to directly. A `LeafidError` is raised if the file can't be written, but a

@@ -24,7 +24,7 @@ T = TypeVar("T")
 # A message of msgspec: the problem, and the place, such as
 # ``$.experts[...].families[0]``.
 _ERROR = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?", re.DOTALL)
-# The words of messages for those of msgspec.
+# The words of messages for the words of msgspec.
 _WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
 _WORDS |= {"str": "text", "object": "a table", "array": "a list"}
 

@@ -21,7 +21,7 @@ from leafid.files import StrPath, open_input
 
 #: Maximum sizes of a text file and of an XML file.
 MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
-# What tells Excel, in a line above a table, what separates its cells.
+# A line above a table that names the separator of its cells to Excel.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
 # Where a quote is written before a cell that a spreadsheet would take for a formula,
 # and that quote.
@@ -53,7 +53,7 @@ def read_text(file: StrPath) -> str:
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 
-    None where a file is no UTF-8 text.
+    Returns None where a file is no UTF-8 text.
 
     The line that tells Excel what separates cells is skipped.
     """
@@ -98,9 +98,9 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
     """Read a CSV file: yield the number of each row's first line, and its cells.
 
     Numbers count from 1; empty rows are left out. Commas, semicolons, tabs or bars
-    separate cells: those that a line ``sep=;`` above the table names, or that split the
-    heading into the most cells. Empty cells to the right of the heading are left out,
-    and the quotes of `escape_formula`.
+    separate cells: the separator is named in a line ``sep=;`` above the table, or is
+    the one that splits the heading into the most cells. Empty cells to the right of the
+    heading are left out, and the quotes of `escape_formula`.
     """
     text = read_text(file)
     separators = ",;\t|"
@@ -174,7 +174,7 @@ def read_xml(file: StrPath) -> Element:
 def parse_finite_number(word: str) -> float | None:
     """Parse a decimal number as people write it, with blanks around it allowed.
 
-    None if it isn't one.
+    Returns None for any other text.
 
     ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are
     refused.
@@ -196,7 +196,7 @@ def parse_finite_number(word: str) -> float | None:
 def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
     """Parse ASCII digits.
 
-    None if there is anything else, or more digits than any such number has.
+    Returns None for any other text, or more digits than any such number has.
     """
     # Converting a huge number takes long.
     return (

@@ -4,8 +4,8 @@ A classifier of the other folds answers for each fold. Each is called as `python
 hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a table with the columns
 `picture`, `fold` and, for several repeats, `repeat`; a file is written for each repeat,
 then `OUTPUT-0.npz`, `OUTPUT-1.npz`, …. It has the arrays `pictures`, `species` and
-`scores`, float (n_pictures, n_species), the best species highest and those without a
-training picture 0.
+`scores`, float (n_pictures, n_species), which are highest for the best species and 0
+for a species without a training picture.
 """
 
 import csv

@@ -79,9 +79,9 @@ def target() -> Target:
         read_image(file, max_side=16)
 
     words = (
-        b"\xff\xd8 \xff\xd9 \xff\xda \xff\xc0 \xff\xc2 \xff\xe1 IHDR IDAT acTL "
-        b"RIFF WEBPVP8X ANIM II*\0 MM\0* BM Exif\0\0 GIF89a ftypheic ftypavif mif1 meta "
-        b"ispe irot iloc grid"
+        b"\xff\xd8 \xff\xd9 \xff\xda \xff\xc0 \xff\xc2 \xff\xe1 IHDR IDAT "
+        b"acTL RIFF WEBPVP8X ANIM II*\0 MM\0* BM Exif\0\0 GIF89a ftypheic ftypavif "
+        b"mif1 meta ispe irot iloc grid"
     )
     return Target(
         "picture",

@@ -25,11 +25,9 @@ _call_lock = threading.Lock()
 def on_cluster(address: str | None) -> Iterator[None]:
     """Let every call of `ordered_map` inside the ``with`` block use a Dask cluster.
 
-    None: nothing changes.
-
-    The address is that of a scheduler, ``tcp://host:port`` or ``tls://host:port``,
-    whose workers must see the same files under the same paths as this process. A
-    `LeafidError` is raised if there is no Dask, or no worker in time.
+    None changes nothing. The address of the scheduler is ``tcp://host:port`` or
+    ``tls://host:port``; its workers must see the same files under the same paths as
+    this process. A `LeafidError` is raised if there is no Dask, or no worker in time.
     """
     if address is None:
         yield

@@ -29,13 +29,13 @@ Log = list[logging.LogRecord]
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture
 #: takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: So many pictures are described here sooner than by worker processes, which have to
+#: The number of pictures that this process describes sooner than workers, which have to
 #: start.
 N_FEW = 16
-#: Likewise of pictures that are just read.
+#: The same number for pictures that are only read.
 N_FEW_READ = 80
-#: Number of items in progress for each worker: the first to finish waits for those
-#: before it.
+#: Number of items in progress for each worker: a result waits for the results before
+#: it.
 _AHEAD = 16
 _NOT_STARTED = (
     "the worker processes could not start: save the script in a file, and write what "
@@ -64,7 +64,7 @@ class Shared(bytes):
 
 
 class Executor(Protocol):
-    """Workers that compute calls: processes on this machine, or those of a cluster."""
+    """Workers that compute calls: processes on this machine, or on a cluster."""
 
     n_workers: int
 

@@ -39,8 +39,8 @@ def format_folds(
 def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     """Read a table with the columns ``picture``, ``fold`` and, if several, ``repeat``.
 
-    Each picture has to be in one fold of each repeat, but for those of types without
-    any fold, which a warning counts. A picture is called by its name, or the end of its
+    Each picture has to be in one fold of each repeat, unless no picture of its type has
+    a fold; a warning counts these. A picture is called by its name, or the end of its
     path; rows of other pictures are ignored with a warning, as are plants that are in
     several folds. A `ProblemsError` has the lines that are wrong.
     """

@@ -414,7 +414,7 @@ def _check_tiff_directory(data: bytes) -> None:
         count = read_number(entry + 4, word)
         if read_number(entry, 2) in _STRIP_TAGS:
             _limit(count, MAX_STRIPS, "strips or tiles")
-        # Tags that share their bytes would be copied one by one; those beyond the end
-        # are not read.
+        # Tags that share their bytes would be copied one by one; a tag beyond the end
+        # is not read.
         total += count if count <= len(data) else 0
     _limit(total, len(data), "values of tags")

@@ -76,13 +76,11 @@ def parse_species_name(text: str) -> str:
 def parse_label(text: str) -> Taxon:
     """Make the taxon of a label, which is its whole name.
 
-    Runs of blanks become one blank.
-
-    A name like that of a species or lower taxon, of a known genus or with a capital and
-    a small initial, is written as `parse_species_name` does. It gets a genus, and a
-    family where the genus is a common one. Any other label, such as one with a third
-    word in small letters that is not of a lower rank, is a plain class. A `LeafidError`
-    is raised if a run file can't hold the label.
+    Runs of blanks become one blank. A species or lower taxon, of a known genus or with
+    a capital and a small initial, is written as `parse_species_name` writes it. It gets
+    a genus, and a family where the genus is a common one. Any other label, such as one
+    with a third word in small letters that is not of a lower rank, is a plain class. A
+    `LeafidError` is raised if a run file can't hold the label.
 
     Examples
     --------
@@ -232,11 +230,10 @@ def _split_name(text: str) -> tuple[str, str, list[str]]:
 def parse_date(text: str) -> str:
     """Convert a date to ISO 8601, as precise as it is given.
 
-    The time of day is dropped.
-
-    Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``,
-    separated by ``/``, ``-`` or ``.``, ``yyyy:mm:dd`` and ``yyyymmdd``, optionally
-    followed by a time of day. Years of two digits are 1970 to 2069.
+    The time of day is dropped. Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``,
+    ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``, ``yyyy:mm:dd`` and
+    ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to
+    2069.
 
     Examples
     --------
@@ -263,8 +260,8 @@ def parse_date(text: str) -> str:
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
     """Parse degrees.
 
-    None for 0, 0, a point far out at sea that devices and databases write for unknown
-    coordinates.
+    Returns None for 0, 0, a point far out at sea: devices and databases write it for
+    unknown coordinates.
     """
     degrees = []
     for noun, word, limit in (

@@ -29,7 +29,7 @@ class AcquisitionType(StrEnum):
     def lies_on_sheet(self) -> bool:
         """Whether the leaf lies on a plain sheet.
 
-        Elsewhere it is on the tree, before any background.
+        In photos it is on the tree, before any background.
         """
         return self is not AcquisitionType.PHOTO
 
@@ -62,7 +62,7 @@ _SYNONYMS = {
 class Taxon:
     """A species and its higher taxa, all without author names.
 
-    Or a class that is no taxon, without higher taxa.
+    A class that is no taxon has no higher taxa.
     """
 
     #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid
@@ -133,7 +133,7 @@ class Picture(Shown):
     def require_type(self) -> AcquisitionType:
         """Return the acquisition type.
 
-        A `LeafidError` is raised where it is not known.
+        Raises a `LeafidError` if it is unknown.
         """
         if self.type is None:
             problem = "the acquisition type is not known; give it with --assume-type"
@@ -143,7 +143,7 @@ class Picture(Shown):
     def make_thumbnail(self, side: int = 160) -> bytes | None:
         """Make a JPEG of at most so many pixels a side.
 
-        None of a picture that can't be read.
+        Returns None for a picture that can't be read.
         """
         # OpenCV takes a while to import.
         from leafid.pictures.decoding import encode_jpeg, read_hashed_image
@@ -187,7 +187,7 @@ class Collection(Shown):
     #: a collection holds only metadata, the file of a picture may be missing, see
     #: `find_missing`.
     pictures: tuple[Picture, ...]
-    #: A line for each problem; those that cost pictures are `Omission`.
+    #: A line for each problem; a problem that costs pictures is an `Omission`.
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -218,7 +218,7 @@ class Collection(Shown):
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type.
 
-        None selects those of unknown type.
+        None selects the pictures of unknown type.
         """
         return self._select(lambda picture: picture.type == type_)
 

@@ -11,9 +11,8 @@ from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 
-#: Fields, each with other words for it, among them those of Darwin Core and ImageCLEF,
-#: without blanks, signs, capitals. Which folds a picture is in is read by
-#: `leafid.pictures.fold_files`.
+#: The fields, each with synonyms, as in Darwin Core and ImageCLEF, in small letters
+#: without blanks and signs. `leafid.pictures.fold_files` reads the folds of pictures.
 FIELDS = names.read_word_lists("fields.txt")
 
 
@@ -22,7 +21,7 @@ def find_fields(
 ) -> list[str | None]:
     """Find the field of each column.
 
-    Of two columns for one, that of the word that `known` has first.
+    Of two columns for a field, the column with the earlier word in `known` counts.
     """
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
     field_of: dict[int, str] = {}

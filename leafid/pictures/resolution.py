@@ -89,7 +89,7 @@ def _list_resolutions(
     The first has precedence.
     """
     resolutions = {}
-    # Of a JPEG without one in its JFIF header, Pillow gives that of EXIF.
+    # Where the JFIF header of a JPEG has no resolution, Pillow reads the one in EXIF.
     if "dpi" in info and (kind != "JPEG" or info.get("jfif_unit")):
         across, down = info["dpi"]
         name = "JFIF" if kind == "JPEG" else kind

@@ -72,13 +72,11 @@ def split_by_plant(
 ) -> list[np.ndarray]:
     """Distribute the plants of every species evenly over folds.
 
-    Returns the indices of each fold's pictures, ascending.
-
-    In an order shuffled by the seed, each plant goes to the fold with the fewest plants
-    of its species so far, then the fewest pictures of its species, then the fewest
-    pictures. A picture of unknown plant counts as a plant of its own. Which pictures
-    share a fold doesn't depend on the order of the pictures. Fewer plants than folds
-    raise a `LeafidError`.
+    Returns the indices of each fold's pictures, ascending. In an order shuffled by the
+    seed, each plant goes to the fold with the fewest plants of its species so far, then
+    the fewest pictures of its species, then the fewest pictures. A picture of unknown
+    plant counts as a plant of its own. Which pictures share a fold doesn't depend on
+    the order of the pictures. Fewer plants than folds raise a `LeafidError`.
     """
     members = group_by_plant(pictures)
     _check_n_folds(n_folds, len(members), "plants")
@@ -122,10 +120,10 @@ def split_by_unit(
     """Distribute whole places, authors or days over folds.
 
     A model is then tested at places, for instance, that no training picture shows.
-    `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with
-    many plants first and equal ones in an order shuffled by the seed, goes to the fold
-    with the fewest plants so far. Returns indices as `split_by_plant` does. Fewer units
-    than folds raise a `LeafidError`.
+    `unit` is ``place``, ``author`` or ``day``, see `label_units`. The units with the
+    most plants come first, and equal units in an order shuffled by the seed; each goes
+    to the fold with the fewest plants so far. Returns indices as `split_by_plant` does.
+    Fewer units than folds raise a `LeafidError`.
     """
     labels = label_units(pictures, unit)
     members = group_by(range(len(pictures)), labels.tolist().__getitem__)
@@ -155,8 +153,8 @@ def label_units(
 
     All pictures of a plant have one label, and so have authors or days that a plant
     joins. Two plants are at the same place if they are closer than `within_km`, or if a
-    chain of such plants joins them. As a plant without coordinates, author or date may
-    be of any unit, all of these form one.
+    chain of such plants joins them. Plants without coordinates, author or date, which
+    may be of any unit, form one together.
     """
     # These take longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
@@ -319,8 +317,8 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     ) -> Iterator[Split]:
         """Reduce the training part to n pictures or plants of each species and type.
 
-        They are drawn at random by the seed and fold; those of a smaller number are
-        among those of a larger one. Of a species with fewer, all are kept.
+        They are drawn at random by the seed and fold; a larger number contains the draw
+        of a smaller one. A species with fewer keeps all.
         """
         random = np.random.default_rng([split.seed, split.fold])
         ranks: dict[int, int] = {}

@@ -19,8 +19,8 @@ RANKS: tuple[str, ...] = ("order", "family", "genus", "species")
 class Taxonomy:
     """The taxa above a list of distinct species, in the order of a matrix's columns.
 
-    `ranks` are those that every taxon has, from the top down, the last one "species",
-    the only one where some are plain classes; `paths` has the names at these ranks by
+    `ranks` has the ranks of every taxon from the top down; the last one is "species",
+    and the only one if there are plain classes. `paths` has the names at these ranks by
     species. A `LeafidError` is raised when a name stands at two ranks, or has two
     parents.
     """

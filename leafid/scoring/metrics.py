@@ -188,7 +188,7 @@ def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
 
 
 def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
-    """Split each picture's highest score into those of known and of unknown species."""
+    """Split the pictures' highest scores by whether their species is known."""
     # A run rejects a picture that it lacks, or for which it names the unknown species
     # first.
     is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])

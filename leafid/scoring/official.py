@@ -4,10 +4,10 @@ Here their lines are sorted.
 
 References
 ----------
-.. [1] ImageCLEF 2011 plant task, package README, section 5. What the README leaves open
-   was found out by running the scorer: in ``…ByGenus`` and ``…ByFamily`` a picture
+.. [1] ImageCLEF 2011 plant task, package README, section 5. Running the scorer showed
+what the README leaves open: in ``…ByGenus`` and ``…ByFamily`` a picture
    counts where the first species is of the correct genus or family; ``succes`` is the
-   number of runs that are correct; the mean over runs is that of the runs' own scores.
+   number of runs that are correct; the mean over runs averages the scores of the runs.
 """
 
 import logging

@@ -13,12 +13,12 @@ from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.tables import Rows, Table
 
-#: Numbers of pictures that plants are identified from; None for all that they have.
+#: Numbers of pictures that plants are identified from; None for all pictures.
 SIZES = (1, 2, 3, 5, None)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
-# The lowest probability of a species that a run lists, above what `fuse_pictures` takes
-# for that of others.
+# The lowest probability of a species that a run lists: `fuse_pictures` takes a lower
+# one for the species that the run doesn't list.
 _LISTED = 2e-9
 
 

@@ -106,12 +106,12 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     """Score resamples of plants with random weights: float (2, resamples).
 
     The rows are for the lower and the upper end of an interval. Weights are
-    exponential, as in the Bayesian bootstrap [5]_: plants have them because the
-    pictures of a plant look alike, whoever took them and however. As nothing is known
-    of other plants, resamples for the lower end have one more that scores lowest, those
-    for the upper end one that scores highest [6]_. Where plants score 0 or 1, quantiles
-    are the ends of the exact interval [1]_. None where there is no interval, as of a
-    single plant.
+    exponential, as in the Bayesian bootstrap [5]_: they are of plants, as the pictures
+    of a plant look alike, whoever took them and however. As other plants are unknown,
+    each resample has one plant more: it scores lowest for the lower end, and highest
+    for the upper end [6]_. Where plants score 0 or 1, quantiles are the ends of the
+    exact interval [1]_. Where there is no interval, as of a single plant, all scores
+    are NaN.
     """
     plants = score.plants
     if len(plants) < 2:

@@ -63,7 +63,7 @@ def score_average_k(
     runs = [run] if validation is None else [validation, run]
     for ranking in runs:
         ranking.check_order()
-    # Pictures outside the ground truth don't count; those that the run lacks have no
+    # Pictures outside the ground truth don't count; a picture that the run lacks has no
     # species above any threshold.
     fitted, n_pictures = truth.locate(run)[0], len(truth)
     if validation is not None:

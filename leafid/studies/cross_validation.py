@@ -75,7 +75,7 @@ def cross_validate(
     Parameters
     ----------
     pictures : sequence of Picture
-        Labelled ones, each of a known acquisition type.
+        Labelled pictures of known acquisition types.
     recipes : mapping of AcquisitionType to Recipe
     loader : FeatureLoader
     splits : iterable of Split
@@ -83,8 +83,7 @@ def cross_validate(
         Learn the codebooks once, from all pictures without their labels. Features are
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        Let the recipes answer pictures of this type instead of those of the type that
-        they are for.
+        The type of the pictures that the recipes answer, instead of their own type.
 
     Yields
     ------

@@ -48,7 +48,7 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str = ""
     base: str = "default"
-    #: The experts to keep, all by default, and those to leave out.
+    #: The experts to keep (by default all), and the experts to leave out.
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all
@@ -116,7 +116,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     #: Answers of other systems, which become rows of the table; then folds have to be a
     #: file.
     runs: tuple[ExternalRun, ...] = ()
-    #: Acquisition types, by default those of a collection.
+    #: Acquisition types, by default all types of a collection.
     types: tuple[AcquisitionType, ...] = ()
     #: Learn codebooks once from all pictures, without their labels.
     shared_codebooks: bool = False

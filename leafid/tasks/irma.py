@@ -19,7 +19,7 @@ from leafid.textfiles import LineProblems, read_text
 AXES = {"T": 4, "D": 3, "A": 3, "B": 3}
 
 YEARS = (2005, 2006, 2007, 2008)
-#: The years that have labels, and those with a clutter class.
+#: The years that have labels, and the years that have a clutter class.
 FLAT_YEARS, CLUTTER_YEARS = frozenset({2005, 2006}), frozenset({2005, 2006, 2007})
 UNSPECIFIED, CLUTTER = "0", "C"
 

@@ -36,7 +36,7 @@ _PART_ORDER = ("train", "val", "test")
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
     """List the files with one of the endings (lower case).
 
-    None if the folder can't be read.
+    An unreadable folder has none.
     """
     _, _, names = next(os.walk(folder), ("", [], []))
     return sort_paths(folder, filter_names(names, endings))
@@ -75,9 +75,9 @@ def walk_folders(
 ) -> Iterator[tuple[Path, list[str]]]:
     """Yield a folder and all folders below it, each with its file names, in any order.
 
-    `onerror` is called for those that can't be read. Links are followed, but no folder
-    is visited twice, so that circular ones end. Folders that are hidden or of the
-    system are skipped unless `with_system` is set.
+    `onerror` is called for folders that can't be read. Links are followed, but no
+    folder is visited twice, so that circular ones end. Folders that are hidden or of
+    the system are skipped unless `with_system` is set.
     """
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
@@ -97,14 +97,14 @@ def walk_folders(
 
 
 def walk_pictures(root: Path, *, with_system: bool = False) -> Iterator[Path]:
-    """Yield the picture files of a folder and of those below it."""
+    """Yield the picture files of a folder and of all folders below it."""
     for folder, names in walk_folders(root, with_system=with_system):
         pictures = filter_names(names, PICTURE_ENDINGS, with_system=with_system)
         yield from sort_paths(folder, pictures)
 
 
 def find_pictures(root: Path) -> Path | None:
-    """Find the first of a folder and those below it that has a picture."""
+    """Find the first folder that has a picture: this one, or one below it."""
     for folder, names in walk_folders(root):
         if any(filter_names(names, PICTURE_ENDINGS)):
             return folder

@@ -103,10 +103,8 @@ def read_picture(
 ) -> tuple[Picture, list[str]]:
     """Read the XML file of a picture in a folder.
 
-    Also return the problems of optional fields, which are ignored.
-
-    A `LeafidError` is raised if the file is not valid XML, or a required field is
-    missing or wrong.
+    Also return the problems of optional fields, which are ignored. A `LeafidError` is
+    raised if the file is not valid XML, or a required field is missing or wrong.
     """
     fields = _read_fields(xml)
     with naming_place(xml):

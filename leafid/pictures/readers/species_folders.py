@@ -1,7 +1,7 @@
 """Reads a folder for each label: a species (``Acer campestre``) or any class.
 
 The folders may lie in train, val and test. As in ``ImageFolder`` of PyTorch, pictures
-in folders below that of a label have the label, too.
+in folders below the folder of a label have the label, too.
 """
 
 import re
@@ -43,8 +43,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     """List the pictures of each part, and the folders of labels without a picture.
 
     Pictures outside of the folders of labels have no label. The label is the first
-    folder with the name of a known species, or else that of the first level where there
-    are several folders. What lies deeper may tell the plant (``plant1``) and the part.
+    folder with the name of a known species, or else the folder at the first level with
+    several folders. Deeper folders may name the plant (``plant1``) and the part.
     """
     sections = folders.find_sections(path)
     groups: list[tuple[str | None, tuple[str, ...], list[Path]]] = []

@@ -48,7 +48,7 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> tuple[list[Picture], list[str]]:
     """Read the pictures that a table lists.
 
-    Their files, in its folder, need not exist.
+    The files of the pictures, in the folder of the table, need not exist.
     """
     rows, remarks = read_rows(path)
     return make_pictures(path, rows), remarks
@@ -95,10 +95,8 @@ def parse_rows(
 ) -> tuple[list[Row], list[str]]:
     """Parse a table, of which each line has its number and cells, as `read_rows` does.
 
-    `file` is named in messages.
-
-    Dates and coordinates that can't be read are left out, with a line about each column
-    that has some.
+    `file` is named in messages. Dates and coordinates that can't be read are left out,
+    with a line about each column that has some.
     """
     table = iter(lines)
     first_line, heading = next(table, (1, []))
@@ -171,13 +169,12 @@ def apply_tables(
 ) -> tuple[list[Picture], list[str]]:
     """Add to pictures what tables and lists of a part say.
 
-    Return them, and lines about rows and pictures left out.
-
-    A row names a picture by its path below the root or the table's folder, or by a name
-    that is unique; the ending may be missing. Labels of tables replace all others, and
-    pictures in folders that no table of all parts names are left out; with
-    `only_named`, all pictures that the first table doesn't name. A `ProblemsError` is
-    raised with all values that are wrong.
+    Return them, and lines about rows and pictures left out. A row names a picture by
+    its path below the root or the table's folder, or by a name that is unique; the
+    ending may be missing. Labels of tables replace all others, and pictures in folders
+    that no table of all parts names are left out; with `only_named`, all pictures that
+    the first table doesn't name. A `ProblemsError` is raised with all values that are
+    wrong.
     """
     tables = {source: read_rows(source) for source in sources}
     records = [record for rows, _ in tables.values() for _, _, record in rows]
@@ -219,7 +216,7 @@ def _find_files(
 ) -> tuple[list[tuple[Row, Path]], list[str]]:
     """Find the picture that each row names.
 
-    Also return the names of those that aren't found.
+    Also return the names without a picture.
     """
     matches: list[tuple[Row, Path]] = []
     lost: list[str] = []
@@ -305,8 +302,8 @@ def apply_pattern(
 ) -> tuple[list[Picture], list[str]]:
     """Set one of `FIELDS` to what a pattern, or its group, finds in a picture's path.
 
-    The path is relative to the root. Also returns a line about those without a match. A
-    `LeafidError` is raised with the first value that is wrong.
+    The path is relative to the root. Also returns a line about the pictures without a
+    match. A `LeafidError` is raised with the first value that is wrong.
     """
     changed: list[Picture] = []
     unmatched: list[Path] = []

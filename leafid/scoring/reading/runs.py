@@ -223,7 +223,7 @@ class KnownNames:
     #: Pairs of another name that the collection has for a species, such as an
     #: identifier or one with authors, and the species.
     names: frozenset[tuple[str, str]] = frozenset()
-    #: The family of each known genus, that of the pictures or else of a list of common
+    #: The family of each known genus, by the pictures or else by a list of common
     #: genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
 

@@ -156,9 +156,9 @@ def make_ground_truth(
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures.
 
-    Warnings say of how many the species, type or author is unknown. Runs may name the
-    other pictures as well, and the species of `known`, by default those of the
-    pictures; `source` is named in messages. A `LeafidError` is raised when no picture
+    A warning counts the pictures without a species, type or author. Runs may name the
+    other pictures as well, and the species of `known` (by default the species of the
+    pictures); `source` is named in messages. A `LeafidError` is raised when no picture
     is labelled, or two have one name.
     """
     everything = tuple(pictures)
@@ -307,8 +307,8 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
 
     The pictures need not be labelled.
 
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and
-    takes no options.
+    Path and options are as in `read_ground_truth`; a text file needs no XML, and takes
+    no options.
     """
     source = Path(path)
     if find_collection(source) != source:
