@@ -99,11 +99,9 @@ def list_first(problems: Sequence[str]) -> list[str]:
     # The last problem may be the number of others, counted before: one more than the
     # maximum is listed.
     more = len(problems) - MAX_PROBLEMS
-    return (
-        [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
-        if more > 1
-        else list(problems)
-    )
+    if more < 2:
+        return list(problems)
+    return [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
@@ -145,11 +143,9 @@ def naming_what_to_install() -> Iterator[None]:
             or is_out_of_memory(error)
         ):
             raise
-        advice = (
-            _OPENCV_ADVICE
-            if package == "cv2"
-            else "install it again, or the shared library that it lacks"
-        )
+        advice = "install it again, or the shared library that it lacks"
+        if package == "cv2":
+            advice = _OPENCV_ADVICE
         raise InstallationError(
             f"{package} can't be imported: {error}; {advice}"
         ) from error

@@ -28,8 +28,9 @@ def is_pipe_or_device(path: StrPath) -> bool:
 
 def resolve_symlink(path: StrPath) -> Path:
     """Return the target of a link to a file, as it is replaced, not the link."""
-    is_link = Path(path).is_symlink() and not is_pipe_or_device(path)
-    return Path(os.path.realpath(path)) if is_link else Path(path)
+    if Path(path).is_symlink() and not is_pipe_or_device(path):
+        path = os.path.realpath(path)
+    return Path(path)
 
 
 @contextmanager

@@ -126,7 +126,9 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
             message.partition(", got")[0],
         )
         message = f"e{expected[1:].replace('`', '')}, found {value!r:.100}"
-    return f"{path}: {message}" if path else message
+    if path:
+        message = f"{path}: {message}"
+    return message
 
 
 def _find_entry(
@@ -168,4 +170,6 @@ def _list_allowed(kind: Any, path: str) -> str:
             or [member.value for member in getattr(part, "cls", ())]
         )
     *first, last = map(str, allowed or ["one of the documented values"])
-    return f"{', '.join(first)} or {last}" if first else last
+    if not first:
+        return last
+    return f"{', '.join(first)} or {last}"

@@ -169,11 +169,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         type_ = AcquisitionType.parse(self.acquisition_type)
-        plants = (
-            [None] * len(y)
-            if groups is None
-            else [str(group) for group in np.asarray(groups)]
-        )
+        plants: list[str | None] = [None] * len(y)
+        if groups is not None:
+            plants = [*map(str, np.asarray(groups))]
         labelled = [
             replace(
                 picture,

@@ -19,8 +19,10 @@ import defusedxml.ElementTree
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import StrPath, open_input
 
-#: Maximum sizes of a text file and of an XML file.
-MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
+#: Maximum size of a text file.
+MAX_BYTES = 1 << 28
+#: Maximum size of an XML file.
+MAX_XML_BYTES = 1 << 20
 # A line above a table that names the separator of its cells to Excel.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
 # Where a quote is written before a cell that a spreadsheet would take for a formula,
@@ -108,7 +110,8 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
         separators = match[1]
         text = text[match.end() :]
     heading = [_find_first_line(text)]
-    line, width = 1, 0
+    line = 1
+    width = 0
     try:
         separator = max(
             separators, key=lambda mark: len(next(csv.reader(heading, delimiter=mark)))
@@ -190,7 +193,9 @@ def parse_finite_number(word: str) -> float | None:
         number = float(word)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return number
 
 
 def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
@@ -199,11 +204,9 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
     Returns None for any other text, or more digits than any such number has.
     """
     # Converting a huge number takes long.
-    return (
-        int(word)
-        if word.isascii() and word.isdigit() and len(word) <= max_digits
-        else None
-    )
+    if not word.isascii() or not word.isdigit() or len(word) > max_digits:
+        return None
+    return int(word)
 
 
 class LineProblems:
@@ -241,7 +244,9 @@ class LineProblems:
         """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
         if len(self._listed) < MAX_PROBLEMS:
-            place = str(self.file) if line is None else f"{self.file}:{line}"
+            place = str(self.file)
+            if line is not None:
+                place += f":{line}"
             self._listed.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:

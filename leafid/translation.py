@@ -75,10 +75,10 @@ def format_number(number: float, spec: str) -> str:
 @cache
 def read_catalogue(language: str) -> dict[str, str]:
     """Read the translation of each message; nothing for English."""
+    if language == DEFAULT_LANGUAGE:
+        return {}
     file = Path(__file__).parent / "languages" / f"{language}.csv"
-    return (
-        dict(row for _, row in read_table(file)) if language != DEFAULT_LANGUAGE else {}
-    )
+    return dict(row for _, row in read_table(file))
 
 
 class _Number(float):

@@ -73,7 +73,9 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                 line, f"every picture of repeat {repeat}", pictures[index].name
             ):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
-        first = indices.describe(ignored[0]) if ignored else "no row"
+        first = "no row"
+        if ignored:
+            first = indices.describe(ignored[0])
         if ignored and fold_of:
             message = (
                 "%s: %d rows are ignored, as the collection has no such labelled "

@@ -13,6 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -306,12 +307,12 @@ def _read_orientation(picture: Image.Image) -> int:
     # would decode the picture.
     if picture.format in {"TIFF", "HEIF"} or "exif" not in picture.info:
         return 1
-    try:
+    # A damaged EXIF block has no orientation; the picture itself may be intact.
+    with suppress(Exception):
         orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-    except Exception:
-        # A damaged EXIF block has no orientation; the picture itself may be intact.
-        return 1
-    return orientation if orientation in range(1, 9) else 1
+        if orientation in range(1, 9):
+            return orientation
+    return 1
 
 
 def _check_structure(kind: str, data: bytes) -> int:
@@ -365,7 +366,8 @@ def _limit(number: int, most: int, noun: str) -> None:
 
 def _find_first_scan(data: bytes) -> int:
     """Return the offset of a JPEG's first scan header, or the length of the data."""
-    position, n_segments = 2, 0
+    position = 2
+    n_segments = 0
     while marker := _MARKER.search(data, position):
         _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
         code = data[marker.end() - 1]
@@ -383,7 +385,8 @@ def _find_first_scan(data: bytes) -> int:
 
 def _has_png_end(data: bytes) -> bool:
     """Tell whether the chunks of a PNG follow each other up to its end mark."""
-    position, n_chunks = 8, 0
+    position = 8
+    n_chunks = 0
     while position + 12 <= len(data):
         _limit(n_chunks, MAX_PARTS, "chunks")
         if data[position + 4 : position + 8] == b"IEND":
@@ -406,7 +409,8 @@ def _check_tiff_directory(data: bytes) -> None:
         return int.from_bytes(data[offset : offset + size], order)
 
     directory = read_number(word, word)
-    start, step = directory + n_bytes, 4 + 2 * word
+    start = directory + n_bytes
+    step = 4 + 2 * word
     n_entries = min(read_number(directory, n_bytes), (len(data) - start) // step + 1)
     _limit(n_entries, MAX_PARTS, "tags")
     total = 0
@@ -416,5 +420,6 @@ def _check_tiff_directory(data: bytes) -> None:
             _limit(count, MAX_STRIPS, "strips or tiles")
         # Tags that share their bytes would be copied one by one; a tag beyond the end
         # is not read.
-        total += count if count <= len(data) else 0
+        if count <= len(data):
+            total += count
     _limit(total, len(data), "values of tags")

@@ -222,8 +222,8 @@ def _split_words(text: str) -> list[str]:
 def _split_name(text: str) -> tuple[str, str, list[str]]:
     """Split a name into genus, epithet, each with its hybrid sign, and other words."""
     words = _split_words(text)
-    n_genus = 2 if words[:1] == ["x"] else 1
-    n_both = n_genus + (2 if words[n_genus : n_genus + 1] == ["x"] else 1)
+    n_genus = 1 + (words[:1] == ["x"])
+    n_both = n_genus + 1 + (words[n_genus : n_genus + 1] == ["x"])
     return " ".join(words[:n_genus]), " ".join(words[n_genus:n_both]), words[n_both:]
 
 
@@ -241,7 +241,7 @@ def parse_date(text: str) -> str:
     ('2010-07-06', '2010-07', '2010')
     """
     match = _DATE.fullmatch(_CAMERA_DATE.sub(r"\1-\3-\4", text.strip(), count=1))
-    parts = re.split("[/.-]", match[1]) if match else []
+    parts = re.split("[/.-]", match[1] if match else "")
     if len(parts) == 3 and len(parts[0]) < 3:
         parts.reverse()
         if len(parts[0]) == 2:
@@ -274,7 +274,9 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
                 f"expected a {noun} from {-limit} to {limit}, found {word!r}"
             )
         degrees.append(value)
-    return (degrees[0], degrees[1]) if any(degrees) else None
+    if not any(degrees):
+        return None
+    return degrees[0], degrees[1]
 
 
 def natural_sort_key(name: str) -> tuple[list[str | int], str]:

@@ -105,12 +105,15 @@ def read_collection(
         if word
     }
     paths = _list_paths(path)
-    table = Path(metadata) if metadata else None
-    if table and not table.exists():
-        raise LeafidError(f"{table}: no such file; expected a table of pictures")
+    table = None
+    sources: dict[Path, str | None] = {}
+    if metadata:
+        table = Path(metadata)
+        sources[table] = None
+        if not table.exists():
+            raise LeafidError(f"{table}: no such file; expected a table of pictures")
     collections: list[Collection] = []
     problems: list[str] = []
-    sources: dict[Path, str | None] = {table: None} if table else {}
     for item in map(Path, paths):
         try:
             collection = _read_path(item, layout, is_single=len(paths) == 1)
@@ -154,8 +157,9 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
     for collection in collections:
         pictures |= {picture.file: picture for picture in collection.pictures}
         remarks += collection.problems
-    layouts = {collection.layout for collection in collections}
-    layout = layouts.pop() if len(layouts) == 1 else "several"
+    layout, *others = {collection.layout for collection in collections}
+    if others:
+        layout = "several"
     roots = [collection.root.absolute() for collection in collections]
     root = Path(os.path.commonpath(roots))
     return Collection(root, layout, (*pictures.values(),), (*remarks, *problems))
@@ -209,7 +213,9 @@ def _add_metadata(
     only_named: bool = False,
 ) -> Collection:
     """Add what tables, lists of parts and patterns say."""
-    root = collection.root if collection.root.is_dir() else collection.root.parent
+    root = collection.root
+    if not root.is_dir():
+        root = root.parent
     labels = {picture.file: picture.taxon for picture in collection.pictures}
     pictures, remarks = tables.apply_tables(
         root, collection.pictures, sources, only_named=only_named
@@ -237,7 +243,9 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
     used = {picture.file.parent for picture in pictures}
     left: list[Path] = []
     for folder, names in folders.walk_folders(root, errors.append):
-        known = {*_METADATA, *(PICTURE_ENDINGS if folder in used else ())}
+        known = {*_METADATA}
+        if folder in used:
+            known |= {*PICTURE_ENDINGS}
         others = {*names} - {*folders.filter_names(names, known)}
         left += folders.sort_paths(folder, folders.filter_names(others))
     for error in errors:
@@ -245,8 +253,9 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         yield Omission(f"{error.filename}: {reason}; its pictures are left out")
     every_picture = {*folders.walk_pictures(root, with_system=True)}
     hidden = sorted(every_picture - {*folders.walk_pictures(root)})
-    has_pictures = any(file.suffix.lower() in PICTURE_ENDINGS for file in left)
-    kind = Omission if has_pictures else str
+    kind = str
+    if any(file.suffix.lower() in PICTURE_ENDINGS for file in left):
+        kind = Omission
     if hidden:
         reason = "hidden, or written by a system or program"
         yield f"{root}: {_count_left(hidden)}: {reason}"

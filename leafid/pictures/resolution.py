@@ -78,7 +78,9 @@ def _identify_camera(exif: Image.Exif) -> str:
     name = " ".join(words).strip()
     if _CAMERA_TAGS & {*exif.get_ifd(_EXIF_IFD)}:
         return name or "it has an exposure"
-    return "" if _SCANNERS.search(name) else name
+    if _SCANNERS.search(name):
+        return ""
+    return name
 
 
 def _list_resolutions(
@@ -92,10 +94,12 @@ def _list_resolutions(
     # Where the JFIF header of a JPEG has no resolution, Pillow reads the one in EXIF.
     if "dpi" in info and (kind != "JPEG" or info.get("jfif_unit")):
         across, down = info["dpi"]
-        name = "JFIF" if kind == "JPEG" else kind
+        name = kind.replace("JPEG", "JFIF")
         resolutions[name] = float(across), float(down)
     if _X_RESOLUTION in exif and _Y_RESOLUTION in exif:
         factor = 2.54 if exif.get(_UNIT) == _CENTIMETRES else 1
-        across, down = exif[_X_RESOLUTION], exif[_Y_RESOLUTION]
-        resolutions["EXIF"] = float(across) * factor, float(down) * factor
+        resolutions["EXIF"] = (
+            float(exif[_X_RESOLUTION]) * factor,
+            float(exif[_Y_RESOLUTION]) * factor,
+        )
     return resolutions

@@ -30,9 +30,8 @@ def select_training_pictures(
     collection `source`. A `LeafidError` is raised when no picture is left, or the label
     of one is `UNKNOWN_SPECIES`.
     """
-    parts = {picture.part for picture in pictures}
-    part = "train" if "train" in parts else None
-    candidates = [p for p in pictures if part is None or p.part == part]
+    candidates = [picture for picture in pictures if picture.part == "train"]
+    candidates = candidates or [*pictures]
     labelled = [picture for picture in candidates if picture.species is not None]
     if not labelled:
         raise LeafidError(
@@ -326,7 +325,9 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
         for index in random.permutation(split.training).tolist():
             picture = pictures[index]
             units = drawn.setdefault((picture.species, picture.type), {})
-            unit = picture.group if self.shots_of == "plants" else str(index)
+            unit = str(index)
+            if self.shots_of == "plants":
+                unit = picture.group
             ranks[index] = units.setdefault(unit, len(units))
         for number in self.shots:
             kept = sorted(index for index, rank in ranks.items() if rank < number)

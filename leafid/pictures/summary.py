@@ -179,7 +179,9 @@ def compute_fingerprint(pictures: Iterable[Picture]) -> str:
 
 
 def _encode_picture(picture: Picture) -> bytes:
-    data = read_picture_bytes(picture.file) if picture.data is None else picture.data
+    data = picture.data
+    if data is None:
+        data = read_picture_bytes(picture.file)
     fields = (
         picture.name,
         picture.type,

@@ -34,7 +34,8 @@ logger = logging.getLogger(__name__)
 SCORES = "OfficialScores.csv"
 #: Beginnings of the names of files about several runs, which no run may have beside
 #: others.
-ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
+ALL_RUNS = "AllRun"
+MEAN_OF_RUNS = "MeanRun"
 
 # The words of the three types that the official scorer knows, in the order of its
 # columns; and of a type not known.
@@ -106,7 +107,9 @@ def format_java_double(score: float) -> str:
     if score == 0 or score >= 1e-3:
         return repr(float(score))
     digits, exponent = f"{Decimal(repr(float(score))).normalize():E}".split("E")
-    return f"{digits if '.' in digits else f'{digits}.0'}E{exponent}"
+    if "." not in digits:
+        digits += ".0"
+    return f"{digits}E{exponent}"
 
 
 def _format_scores(truth: GroundTruth, counted: Iterable[_CountedRun]) -> str:

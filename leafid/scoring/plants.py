@@ -89,8 +89,7 @@ def score_plants(
         [author for plant in scored for author in plant.authors],
         np.repeat(np.arange(len(scored)), n_authors),
     )
-    single, top_1 = accuracy_score(singles), accuracy_score(shares)
-    return len(scored), single, top_1, mean_by_author
+    return len(scored), accuracy_score(singles), accuracy_score(shares), mean_by_author
 
 
 def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:

@@ -60,14 +60,17 @@ def score_average_k(
         When the run that the threshold is fitted on names too few species for a mean
         size, or scores contradict ranks.
     """
-    runs = [run] if validation is None else [validation, run]
-    for ranking in runs:
-        ranking.check_order()
+    runs = [run]
     # Pictures outside the ground truth don't count; a picture that the run lacks has no
     # species above any threshold.
-    fitted, n_pictures = truth.locate(run)[0], len(truth)
+    fitted = truth.locate(run)[0]
+    n_pictures = len(truth)
     if validation is not None:
-        fitted, n_pictures = validation, len(validation.pictures)
+        runs = [validation, run]
+        fitted = validation
+        n_pictures = len(validation.pictures)
+    for ranking in runs:
+        ranking.check_order()
     rising = np.sort(fitted.score)
     records = []
     for k in sizes:
@@ -140,7 +143,9 @@ def make_average_table(
         records = score_average_k(truth, run, sizes, fitted)
         name = strip_run_suffix(run.name)
         rows += [[name, *record.values()] for record in records]
-    origin = "the validation run" if validation else "the run itself"
+    origin = "the run itself"
+    if validation:
+        origin = "the validation run"
     note = (
         f"threshold: fitted on {origin}, where the sets have the mean size 'size "
         "fitted'"

@@ -49,9 +49,9 @@ def crossval(
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        protocol = SplitProtocol(
-            "", folds=folds if isinstance(folds, int) else os.fspath(folds)
-        )
+        if not isinstance(folds, int):
+            folds = os.fspath(folds)
+        protocol = SplitProtocol("", folds=folds)
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
         answers = list(
             cross_validate(pictures, recipes, loader, splits, shared_codebooks)
@@ -74,7 +74,8 @@ def experiment(
     """
     if not collections:
         raise InputError("collections: expected at least one, found none")
-    options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
+    options = make_options(metrics, intervals)
+    grid = read_experiment(os.fspath(plan))
     with open_loader(jobs, cache) as loader:
         named = {
             Path(path).name: read_training_pictures(path, None, loader)

@@ -163,7 +163,9 @@ def read_experiment(name: str) -> Experiment:
 
     A `LeafidError` says what is wrong with it.
     """
-    path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
+    path = Path(name)
+    if name in list_experiments():
+        path = _SHIPPED / f"{name}.toml"
     if not path.is_file():
         raise LeafidError(
             f"{name}: no such experiment; expected a file, or one of "

@@ -19,9 +19,12 @@ from leafid.textfiles import LineProblems, read_text
 AXES = {"T": 4, "D": 3, "A": 3, "B": 3}
 
 YEARS = (2005, 2006, 2007, 2008)
-#: The years that have labels, and the years that have a clutter class.
-FLAT_YEARS, CLUTTER_YEARS = frozenset({2005, 2006}), frozenset({2005, 2006, 2007})
-UNSPECIFIED, CLUTTER = "0", "C"
+#: The years that have labels.
+FLAT_YEARS = frozenset({2005, 2006})
+#: The years that have a clutter class.
+CLUTTER_YEARS = frozenset({2005, 2006, 2007})
+UNSPECIFIED = "0"
+CLUTTER = "C"
 
 #: The characters that can follow a prefix in a code table, by axis and prefix.
 CodeTable = Mapping[tuple[str, str], Set[str]]
@@ -36,7 +39,7 @@ def read_code_table(path: StrPath) -> CodeTable:
     children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     with LineProblems(path) as problems:
         for line, (axis, *words) in _split_lines(path):
-            code = words[0] if words else ""
+            code = "".join(words[:1])
             if len(code) != AXES.get(axis) or not re.fullmatch("[0-9a-z]+", code):
                 expected = (
                     "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of "

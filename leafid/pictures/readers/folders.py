@@ -117,10 +117,14 @@ def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
     Each listed folder but the last holds all of its pictures in one subfolder. Pictures
     in the folder itself, as beside a README, count only `with_loose`.
     """
-    starts = [folder] if with_loose else list_folders(folder)
+    starts = [folder]
+    if not with_loose:
+        starts = list_folders(folder)
     first = next(filter(None, map(find_pictures, starts)), None)
     wrappers = [folder]
-    for name in first.relative_to(folder).parts if first else ():
+    if first is None:
+        return wrappers
+    for name in first.relative_to(folder).parts:
         others = [sub for sub in list_folders(wrappers[-1]) if sub.name != name]
         if any(map(find_pictures, others)):
             break
@@ -153,4 +157,4 @@ def parse_part(word: str) -> str | None:
     ['train', 'val', 'test', None]
     """
     match = _PART.fullmatch(re.sub(r"[\W\d_]", "", word.lower()))
-    return _PART_ORDER[(match.lastindex or 3) - 1] if match else None
+    return match and _PART_ORDER[(match.lastindex or 3) - 1]

@@ -45,8 +45,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         pictures |= _read_folder(xml_files, picture_folder, part, problems)
         # A picture with unusable XML is among the problems already.
         stems = {xml.stem for xml in xml_files}
-        for file in folders.list_files(folder) if folder == picture_folder else ():
-            if file.stem not in stems:
+        for file in folders.list_files(folder):
+            if folder == picture_folder and file.stem not in stems:
                 pictures.setdefault(file, Picture(file, part=part))
 
     def get_order(picture: Picture) -> tuple[Any, ...]:
@@ -152,8 +152,10 @@ def _parse_taxon(fields: dict[str, str]) -> Taxon | None:
                 "Taxon: expected a Genus and a Species, found only one of them"
             )
         # Species holds the full name in 2012, and only the epithet in 2011.
-        genus, species = names.parse_genus(fields["Genus"]), fields["Species"]
-        label = species if names.parse_genus(species) == genus else f"{genus} {species}"
+        genus = names.parse_genus(fields["Genus"])
+        label = fields["Species"]
+        if names.parse_genus(label) != genus:
+            label = f"{genus} {label}"
     with naming_place("Species"):
         name = names.parse_species_name(label)
     family, order = (

@@ -98,7 +98,9 @@ def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int
     `paths` are relative paths of folders with pictures.
     """
     levels = [level for words in paths for level in _find_species(words)]
-    for section in sections if not levels else ():
+    if levels:
+        return min(levels)
+    for section in sections:
         *above, last = folders.list_wrappers(section, with_loose=False)
         if not folders.list_files(last):
             levels.append(len(above))

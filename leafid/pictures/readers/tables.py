@@ -64,8 +64,9 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
         for line, name, record in rows:
             path = PurePosixPath(name.replace("\\", "/"))
             # No name leads out of the folder.
-            is_inside = not path.is_absolute() and ".." not in path.parts
-            file = source.parent / (path if is_inside else path.name)
+            if path.is_absolute() or ".." in path.parts:
+                path = PurePosixPath(path.name)
+            file = source.parent / path
             try:
                 with naming_place(name):
                     if problems.check_unique(line, "every picture", str(file)):

@@ -126,7 +126,9 @@ def _split_lines(file: Path, problems: LineProblems) -> Iterator[Words]:
 
 
 def _add_problem(problems: LineProblems, number: int, form: str, line: str) -> None:
-    content = repr(line.strip()) if line.strip() else "a blank line; remove it"
+    content = "a blank line; remove it"
+    if words := line.strip():
+        content = repr(words)
     problems.add(number, f"expected {form}, found {content}")
 
 
@@ -140,7 +142,8 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     heading = heading[n_index:]
     fields = find_fields(heading, _COLUMNS)
     if "picture" not in fields and _is_prediction(heading):
-        fields, rows = ["picture", "prediction", "score", "rank"], chain([first], rows)
+        fields = ["picture", "prediction", "score", "rank"]
+        rows = chain([first], rows)
     is_long = _is_long(fields)
     if not is_long and (fields[0] != "picture" or "prediction" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")

@@ -167,10 +167,10 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
     first_lines = np.minimum.reduceat(run.line, starts)
     for group in np.flatnonzero(run.rank[starts] != 1).tolist():
-        row, line = starts[group], int(first_lines[group])
+        row = starts[group]
         name = run.pictures[run.picture_index[row]]
         yield (
-            line,
+            int(first_lines[group]),
             f"expected a line of rank 1 for picture {name!r}, found none; its first "
             f"rank is {run.rank[row]}",
         )
@@ -179,8 +179,9 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     for row in np.flatnonzero(
         (np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)
     ).tolist():
-        rank, next_rank = run.rank[row], run.rank[row + 1]
-        line, name = int(run.line[row + 1]), run.pictures[run.picture_index[row]]
+        rank, next_rank = run.rank[row : row + 2]
+        line = int(run.line[row + 1])
+        name = run.pictures[run.picture_index[row]]
         if next_rank == rank:
             yield (
                 line,
@@ -197,16 +198,15 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
     order = np.lexsort((run.line, run.species_index, run.picture_index))
-    picture, species, line = (
-        run.picture_index[order],
-        run.species_index[order],
-        run.line[order],
-    )
+    picture = run.picture_index[order]
+    species = run.species_index[order]
+    line = run.line[order]
     repeated = np.flatnonzero(
         (picture[1:] == picture[:-1]) & (species[1:] == species[:-1])
     )
     for row in repeated.tolist():
-        name, kind = run.pictures[picture[row]], run.species[species[row]]
+        name = run.pictures[picture[row]]
+        kind = run.species[species[row]]
         both = f"lines {line[row]} and {line[row + 1]}"
         yield (
             int(line[row + 1]),

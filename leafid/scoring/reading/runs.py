@@ -87,10 +87,8 @@ class Run:
     def check_scores(self) -> None:
         """Raise a `LeafidError` if a score isn't 0 to 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            place, score = (
-                f"{self.name}:{self.line[is_wrong][0]}",
-                self.score[is_wrong][0],
-            )
+            place = f"{self.name}:{self.line[is_wrong][0]}"
+            score = self.score[is_wrong][0]
             raise LeafidError(
                 f"{place}: expected a probability from 0 to 1 as score, found {score:g}"
             )
@@ -234,8 +232,9 @@ class KnownNames:
 
     def find_picture(self, name: str) -> str:
         """Find the picture that a name, or path, means, or return the name itself."""
-        picture = None if name in self.pictures else self.picture_index.find(name)
-        return name if picture is None else picture
+        if name in self.pictures:
+            return name
+        return self.picture_index.find(name) or name
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
         """Find the species that names mean.
@@ -302,11 +301,9 @@ def find_name_problem(picture: str) -> str | None:
             "a run file holds names in UTF-8 without blanks, invisible characters or "
             "'<' at the beginning"
         )
-    return (
-        None
-        if "." in picture
-        else "expected a picture name with an extension such as '.jpg'"
-    )
+    if "." not in picture:
+        return "expected a picture name with an extension such as '.jpg'"
+    return None
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:

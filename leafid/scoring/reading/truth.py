@@ -275,7 +275,9 @@ def read_ground_truth(
             f"expected a collection with --part, found the file {source}, which lists "
             "what is scored"
         )
-    scored_names = read_ground_truth_file(source) if folder != source else {}
+    scored_names = {}
+    if folder != source:
+        scored_names = read_ground_truth_file(source)
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
     pictures: Sequence[Picture] = collection.pictures
@@ -284,9 +286,11 @@ def read_ground_truth(
     else:
         _check_complete(collection, folder)
         pictures = select_scored(pictures, part, source=str(source))
-    more = read_and_warn(taxonomy).pictures if taxonomy else ()
+    everything = collection.pictures
+    if taxonomy:
+        everything = read_and_warn(taxonomy).pictures + everything
     known = collect_known_names(
-        [*more, *collection.pictures], [*_read_species_list(folder), *scored_names]
+        everything, [*_read_species_list(folder), *scored_names]
     )
     return make_ground_truth(pictures, known, source=str(source))
 
@@ -323,7 +327,9 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
 
 def find_collection(source: Path) -> Path:
     """Find the collection of a ground truth: its path, or its file's folder."""
-    return source.parent if source.is_file() and not tables.detect(source) else source
+    if source.is_file() and not tables.detect(source):
+        return source.parent
+    return source
 
 
 def select_scored(

@@ -136,13 +136,13 @@ def read_list(path: StrPath) -> frozenset[str]:
 def _split_line(line: str) -> tuple[Subtask, str, str]:
     if not line.isascii():
         raise LeafidError(f"expected ASCII text, found {line.strip()!r}")
-    words = line.rstrip().split(None, 2)
-    if len(words) < 2 or words[0] not in {"1", "2", "3", "4", "5"}:
+    words = [*line.rstrip().split(None, 2), ""]
+    if len(words) < 3 or words[0] not in {"1", "2", "3", "4", "5"}:
         raise LeafidError(
             "expected '[subtask] [id] [results]', subtask 1 to 5, found "
             f"{line.strip()!r}"
         )
-    return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
+    return Subtask(int(words[0])), words[1], words[2]
 
 
 def _check_allowed(
@@ -161,8 +161,8 @@ def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
             f"{words[-1]!r}"
         )
     objects: list[BoxedObject] = []
-    for name, listed in zip(words[::2], words[1::2], strict=True):
-        boxes = listed.split(",")
+    for name, entries in zip(words[::2], words[1::2], strict=True):
+        boxes = entries.split(",")
         if len(boxes) > _MAX_ENTRIES:
             raise LeafidError(
                 f"expected at most {_MAX_ENTRIES} boxes of a concept, found "
@@ -180,7 +180,7 @@ def _parse_box(name: str, text: str) -> BoxedObject:
             "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
             f"{text!r}"
         )
-    confidence = 1.0 if match[1] is None else _parse_number(match[1], "a confidence")
+    confidence = _parse_number(match[1] or "1", "a confidence")
     width, height, left, top = map(int, match.groups()[1:])
     return BoxedObject(name, Box(left, top, width, height).check(), confidence)
 

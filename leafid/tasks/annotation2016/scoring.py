@@ -124,8 +124,10 @@ def selection_scores(
     recall = math.fsum(
         hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)
     ) / len(hits)
-    precision = sum(hits) / (len(set(selected)) * len(hits)) if selected else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    if not any(hits):
+        return 0.0, 0.0, 0.0
+    precision = sum(hits) / (len(set(selected)) * len(hits))
+    f1 = 2 * precision * recall / (precision + recall)
     return f1, precision, recall
 
 
@@ -175,20 +177,17 @@ def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
         )
     )
     rows: list[tuple[float, int, float]] = []
-    for picture, listed in objects.items():
-        for item in listed:
+    for picture, items in objects.items():
+        for item in items:
             overlaps = [
                 box_overlap(true.box, item.box)
                 for true in true_objects.get(picture, ())
             ]
             best = max(overlaps, default=0.0)
-            rows.append(
-                (
-                    item.confidence,
-                    starts[picture] + overlaps.index(best) if best else -1,
-                    best,
-                )
-            )
+            index = -1
+            if best:
+                index = starts[picture] + overlaps.index(best)
+            rows.append((item.confidence, index, best))
     return np.array(rows, float).reshape(-1, 3).T
 
 

@@ -131,7 +131,7 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
             key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
             if first.setdefault(key, index) != index:
                 problem = (
-                    "expected every object once, found that of "
+                    "expected every object once, found the object of "
                     f"annotations[{first[key]}]"
                 )
                 problems.add(None, f"{place}: {problem}")
@@ -170,9 +170,9 @@ def _make_object(
         )
     image = images[entry.image_id]
     # An empty list stands for no segmentation in many files.
-    region = (
-        read_segmentation(entry.segmentation, image) if entry.segmentation else None
-    )
+    region = None
+    if entry.segmentation:
+        region = read_segmentation(entry.segmentation, image)
     if entry.bbox is not None:
         box = Box(*entry.bbox).check(image.width, image.height)
     elif region:
@@ -190,7 +190,8 @@ def read_segmentation(
     It is the union of polygons, or runs of pixels. A region outside the picture or
     without a pixel, or one that can't be read, raises a `LeafidError`.
     """
-    width, height = image.width, image.height
+    width = image.width
+    height = image.height
     if not width or not height or width * height > MAX_PIXELS:
         size = f"{width}x{height}".replace("None", "?")
         raise LeafidError(
@@ -214,7 +215,7 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
         )
     mask = np.zeros((height, width), bool)
     for points in polygons:
-        columns, rows = np.array(points[::2]), np.array(points[1::2])
+        columns, rows = np.reshape(points, (-1, 2)).T
         if min(points) < 0 or columns.max() > width or rows.max() > height:
             raise LeafidError(
                 f"expected a polygon inside the picture of {width}x{height}, found one "
@@ -226,7 +227,9 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
 
 
 def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
-    counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
+    counts = runs.counts
+    if isinstance(counts, str):
+        counts = _decompress(counts)
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
         raise LeafidError(
             f"expected runs of size [{height}, {width}] that add up to "
@@ -250,7 +253,9 @@ def _decompress(text: str) -> list[int]:
         n_characters += 1
         if not code & 0x20:
             value -= (code & 0x10) << (5 * n_characters - 4)
-            counts.append(value + (counts[-2] if len(counts) > 2 else 0))
+            if len(counts) > 2:
+                value += counts[-2]
+            counts.append(value)
             value = n_characters = 0
     # Counts that end in the middle of a number don't add up.
     return counts

@@ -44,7 +44,8 @@ def read_label_mask(path: StrPath) -> np.ndarray:
     try:
         read_header(data)  # Refuses a picture that is too large.
         with Image.open(path, formats=["PNG"]) as picture:
-            mode, mask = picture.mode, np.asarray(picture)
+            mode = picture.mode
+            mask = np.asarray(picture)
     except Exception as error:  # Pillow raises errors of any class for damaged files.
         raise LeafidError(f"{expected}: {error}") from None
     if mask.ndim != 2:
@@ -60,7 +61,8 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
     that the truth lacks, two masks differ in size, a file is no mask, or a label has no
     class although there is an `OBJECTS_FILE`.
     """
-    true_files, files = list_masks(truth), list_masks(result)
+    true_files = list_masks(truth)
+    files = list_masks(result)
     if Path(truth).is_file() and Path(result).is_file():
         files = dict(zip(true_files, files.values(), strict=True))
     for name in files.keys() - true_files.keys():
@@ -75,7 +77,8 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
             len(missing),
             missing[0],
         )
-    true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
+    true_names = _read_objects_beside(true_files)
+    names = _read_objects_beside(files)
     if (true_names is None) != (names is None):
         raise LeafidError(
             f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and "
@@ -83,14 +86,13 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
         )
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
-        result_mask = (
-            read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
-        )
+        result_mask = np.zeros_like(mask)
+        if picture in files:
+            result_mask = read_label_mask(files[picture])
         if result_mask.shape != mask.shape:
             raise LeafidError(
                 f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} "
-                "pixels, "
-                f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
+                f"pixels, found {result_mask.shape[1]}x{result_mask.shape[0]}"
             )
         objects = make_objects(result_mask, files.get(picture, true_file), names)
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), objects)
@@ -145,11 +147,9 @@ def read_objects(path: StrPath) -> ObjectNames:
     with LineProblems(path) as problems:
         for line, cells in rows:
             row = dict(zip(columns, cells, strict=False))
-            mask, name, label = (
-                row.get("mask"),
-                row.get("class"),
-                parse_whole_number(row.get("label", "")),
-            )
+            mask = row.get("mask")
+            name = row.get("class")
+            label = parse_whole_number(row.get("label", ""))
             confidence = parse_finite_number(row.get("confidence") or "1")
             if (
                 not mask
@@ -169,4 +169,6 @@ def read_objects(path: StrPath) -> ObjectNames:
 
 def _read_objects_beside(files: dict[str, Path]) -> ObjectNames | None:
     objects_file = next(iter(files.values())).parent / OBJECTS_FILE
-    return read_objects(objects_file) if objects_file.exists() else None
+    if not objects_file.exists():
+        return None
+    return read_objects(objects_file)

@@ -44,7 +44,9 @@ class Scene:
         cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]
     ) -> Scene:
         """Compare objects by pixels if all have a region, otherwise by their boxes."""
-        kind = "region" if all(item.region for item in (*truth, *result)) else "box"
+        kind = "box"
+        if all(item.region for item in (*truth, *result)):
+            kind = "region"
         true_shapes = [getattr(item, kind) for item in truth]
         shapes = [getattr(item, kind) for item in result]
         common = [
