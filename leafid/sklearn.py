@@ -73,7 +73,23 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
-        """Check the parameters; there is nothing to learn."""
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X : sequence of pictures
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LeafidError
+            If X is no sequence of pictures, or there is no such family or type.
+        """
         _list_pictures(X, self.color)
         AcquisitionType.parse(self.acquisition_type)
         self.feature_names_out_ = np.array(
@@ -82,9 +98,20 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         return self
 
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
-        """Measure pictures; float64 (n_pictures, n_measures).
+        """Measure pictures.
 
-        A picture that can't be read raises a `LeafidError`.
+        Parameters
+        ----------
+        X : sequence of pictures
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pictures, n_measures)
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
         """
         check_is_fitted(self)
         type_ = AcquisitionType.parse(self.acquisition_type)
@@ -157,11 +184,28 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     def fit(
         self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None
     ) -> LeafClassifier:
-        """Train on pictures with labels of any kind that `numpy.unique` can sort.
+        """Train on pictures.
 
-        `groups` has the plant of each picture. Pictures of one plant are never used to
-        calibrate what was learned from others of it; without groups each picture counts
-        as a plant of its own.
+        Parameters
+        ----------
+        X : sequence of pictures, length n
+        y : array_like, shape (n,)
+            Labels of any kind that `numpy.unique` can sort.
+        groups : array_like, shape (n,), optional
+            The plant of each picture. Scores are calibrated on plants that the
+            classifiers were not fitted on; without groups each picture counts as a
+            plant.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If X is no sequence of pictures.
+        LeafidError
+            If the recipe can't be used, or there is too little to learn from.
         """
         pictures = _list_pictures(X, self.color)
         check_consistent_length(X, y, groups)
@@ -194,9 +238,19 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     def predict_proba(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Return the probability of each class.
 
-        Float64 (n_pictures, n_classes), columns as in `classes_`.
+        Parameters
+        ----------
+        X : sequence of pictures
 
-        A picture that can't be read raises a `LeafidError`.
+        Returns
+        -------
+        ndarray of float64, shape (n_pictures, n_classes)
+            From 0 to 1; the columns are in the order of `classes_`.
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
         """
         check_is_fitted(self)
         rows = []
@@ -211,7 +265,21 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         return np.array(rows)
 
     def predict(self, X: Sequence[Any]) -> NDArray[Any]:
-        """Return the likeliest class of each picture."""
+        """Return the likeliest class of each picture.
+
+        Parameters
+        ----------
+        X : sequence of pictures
+
+        Returns
+        -------
+        ndarray, shape (n_pictures,)
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
+        """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 

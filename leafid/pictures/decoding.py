@@ -34,20 +34,30 @@ _BAND_ROWS = 64
 
 
 def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
-    """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
+    """Read a picture of any format as upright 8-bit BGR.
 
     JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by
     their content, not by their name. The orientation is applied; grey, palette and CMYK
     pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent
     parts become white.
 
-    With `max_side`, the picture is shrunk so that its longer side has at most this many
-    pixels. A JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of
-    its size, which is faster.
+    Parameters
+    ----------
+    file : path-like
+    max_side : int, optional
+        The picture is shrunk so that its longer side has at most this many pixels. A
+        JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of its
+        size, which is faster.
 
-    An `ImageError` is raised if the file can't be read, is not a picture of these
-    formats, is truncated or damaged, has more than 100 megapixels, or a side of less
-    than 16 pixels.
+    Returns
+    -------
+    ndarray of uint8, shape (H, W, 3)
+
+    Raises
+    ------
+    ImageError
+        If the file can't be read, is not a picture of these formats, is truncated or
+        damaged, has more than 100 megapixels, or a side of less than 16 pixels.
     """
     return read_hashed_image(file, max_side)[0]
 

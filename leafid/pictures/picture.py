@@ -81,31 +81,41 @@ class Taxon:
 class Picture(Shown):
     """An image file with its metadata.
 
-    Fields that the collection doesn't give are None.
+    Parameters
+    ----------
+    file : Path
+    type : AcquisitionType, optional
+    taxon : Taxon, optional
+    plant : str, optional
+        Identifier of the individual plant.
+    author, licence : str, optional
+        As in the metadata.
+    date : str, optional
+        In ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
+    coordinates : tuple of two floats, optional
+        Latitude and longitude in degrees (WGS 84, north and east positive).
+    vernacular_names : tuple of str
+        Common names, in the order of the source.
+    part : {"train", "val", "test"}, optional
+    data : bytes, optional
+        The content of a file in memory: `file` is then only a name, and is never
+        opened.
+    path_name : str, optional
+        Path of a picture whose file name another one has, too: run files need unique
+        names.
     """
 
     file: Path
     type: AcquisitionType | None = None
     taxon: Taxon | None = None
-    #: Identifier of the individual plant.
     plant: str | None = None
     author: str | None = None
-    #: Licence of the picture, as in its metadata.
     licence: str | None = None
-    #: Date in ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``,
-    #: ``2010``.
     date: str | None = None
-    #: Latitude and longitude in degrees (WGS 84, north and east positive).
     coordinates: tuple[float, float] | None = None
-    #: Common names, in the source's order.
     vernacular_names: tuple[str, ...] = ()
-    #: ``train``, ``val`` or ``test``.
     part: str | None = None
-    #: The content of the file, where it is in memory: `file` is then only a name, and
-    #: is never opened.
     data: bytes | None = field(default=None, repr=False)
-    #: Path of a picture whose file name another one has, too: run files need unique
-    #: names.
     path_name: str | None = None
 
     @property
@@ -133,7 +143,10 @@ class Picture(Shown):
     def require_type(self) -> AcquisitionType:
         """Return the acquisition type.
 
-        Raises a `LeafidError` if it is unknown.
+        Raises
+        ------
+        LeafidError
+            If it is unknown.
         """
         if self.type is None:
             problem = "the acquisition type is not known; give it with --assume-type"
@@ -141,9 +154,17 @@ class Picture(Shown):
         return self.type
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
-        """Make a JPEG of at most so many pixels a side.
+        """Make a small JPEG.
 
-        Returns None for a picture that can't be read.
+        Parameters
+        ----------
+        side : int, default 160
+            Maximum number of pixels of its longer side.
+
+        Returns
+        -------
+        bytes or None
+            None for a picture that can't be read.
         """
         # OpenCV takes a while to import.
         from leafid.pictures.decoding import encode_jpeg, read_hashed_image
@@ -177,17 +198,25 @@ class EmptyClass(FolderLabels):
 
 @dataclass(frozen=True, repr=False)
 class Collection(Shown):
-    """Pictures, and the problems that were found while listing them."""
+    """Pictures, and the problems that were found while they were listed.
 
-    #: The folder or file that was read.
+    Parameters
+    ----------
+    root : Path
+        The folder or file that was read.
+    layout : str
+        Name of the layout, as in `leafid.read_collection`.
+    pictures : tuple of Picture
+        Sorted by part (train, val, test), then by name in natural order. Where a
+        collection holds only metadata, the file of a picture may be missing, see
+        `find_missing`.
+    problems : tuple of str
+        A line for each problem; a problem that costs pictures is an `Omission`.
+    """
+
     root: Path
-    #: Name of the layout, as in `READERS`.
     layout: str
-    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where
-    #: a collection holds only metadata, the file of a picture may be missing, see
-    #: `find_missing`.
     pictures: tuple[Picture, ...]
-    #: A line for each problem; a problem that costs pictures is an `Omission`.
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -73,9 +73,9 @@ def read_collection(
         A folder or a picture, or several of both, which are read one by one and joined.
         Among several, a picture that doesn't exist is listed like one that can't be
         read, and a path without pictures is a problem.
-    layout : {"imageclef", "plantnet300k", "species-folders", "table", "pictures"},
-    optional
-        Detected by default.
+    layout : str, optional
+        "imageclef", "plantnet300k", "species-folders", "table" or "pictures"; by
+        default it is detected.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
         ``author``, ``date``, ``latitude``, ``longitude``, ``split``. It is found by
@@ -90,11 +90,16 @@ def read_collection(
     only_named : bool, optional
         Leave out the pictures that `metadata` doesn't name.
 
+    Returns
+    -------
+    Collection
+
     Raises
     ------
+    UsageError
+        If there is no such layout, or an expression is no regular expression.
     LeafidError
-        If the layout or an expression is none, a value in the metadata is wrong, or
-        none of the paths has a picture.
+        If a value in the metadata is wrong, or no path has a picture.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")

@@ -44,16 +44,38 @@ RunsLike = (
 
 
 class Records(list[dict[str, Any]]):
-    """The rows of a table as dictionaries, to be written, or made a data frame."""
+    """The rows of a table as dictionaries, to be written, or made a data frame.
+
+    Attributes
+    ----------
+    table : Table
+    differences : Records or None
+        The differences between runs, where they were tested as well.
+    """
 
     def __init__(self, table: Table, differences: Table | None = None) -> None:
         super().__init__(table.to_records())
         self.table = table
-        #: The differences between the runs, where they were tested as well.
         self.differences = None if differences is None else Records(differences)
 
     def render(self, form: str = "text", digits: int = 3) -> str:
-        """Write the table as the command does: as text, LaTeX, CSV or JSON."""
+        """Write the table as the command does.
+
+        Parameters
+        ----------
+        form : {"text", "latex", "csv", "json"}, default "text"
+        digits : int, default 3
+            Number of decimals of scores in text and LaTeX, from 1.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            When there is no such form, or `digits` is no such number.
+        """
         if form not in FORMATS or not isinstance(digits, int) or digits < 1:
             raise InputError(
                 f"expected one of {', '.join(FORMATS)} and digits from 1, found "
@@ -83,9 +105,9 @@ def evaluate(
     Parameters
     ----------
     truth : path-like, Collection, iterable of Picture, mapping or data frame
-        A folder of XML, a collection, a table, a ``…GroundTruth.txt``, or what was read
-        of a collection; or the species of each picture by its name; or a data frame
-        with the columns of a table.
+        A folder of XML, a collection, a table or a ``…GroundTruth.txt``, as a path or
+        as `leafid.read_collection` reads it; or the species of each picture by its
+        name; or a data frame with the columns of a table.
     runs : path-like, a run, a sequence of path-like, or a mapping of these by name
         A run is a mapping of pictures to rankings, a tuple (scores, pictures, species)
         of float (n, n_species) and names, or a data frame of scores. A ranking is a
@@ -99,15 +121,15 @@ def evaluate(
         pictures".
     intervals : {"none", "bounds", "error"}, default "none"
         Adds the ends of an interval, as "S low" and "S high", or a standard error, as
-        "S error", to every score that is a mean of what pictures score.
+        "S error", to every score that is a mean over pictures.
     bootstrap : Bootstrap, optional
-        How often plants are resampled, and for which confidence; by default as the
-        command does.
+        How often plants are resampled, and for which confidence; by default as in the
+        command.
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer
         does.
     per_picture : bool, default False
-        Return what each picture scores instead: a record for each run and picture.
+        Return the scores of each picture instead: a record for each run and picture.
 
     Returns
     -------
@@ -160,7 +182,10 @@ def compare(
 ) -> Records:
     """Test whether runs differ, each with every other, as ``leafid compare`` does.
 
-    The parameters are those of `evaluate`; there have to be two runs or more.
+    Parameters
+    ----------
+    truth, runs, metrics, bootstrap
+        As in `evaluate`, with at least two runs.
 
     Returns
     -------
@@ -169,6 +194,13 @@ def compare(
         and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
         two-sided probability by paired randomisation over plants if both were equally
         good, "p (Holm)" the same corrected for the number of pairs.
+
+    Raises
+    ------
+    UsageError
+        When there is one run only, or no such metric.
+    LeafidError
+        When something is wrong with the ground truth or a run.
     """
     options = make_options(metrics, bootstrap=bootstrap)
     ground_truth, judged = _judge(truth, runs, False)

@@ -34,10 +34,30 @@ def crossval(
 ) -> Records:
     """Cross-validate a recipe by plants, as ``leafid crossval`` does.
 
-    `folds` is their number or a table of them, `repeats` the number of seeds;
-    `shared_codebooks` learns codebooks once, from all pictures without their labels,
-    which is much faster. `metrics`, `intervals` and what is returned are those of
-    `leafid.evaluate`, the other parameters those of `leafid.train`.
+    Parameters
+    ----------
+    collection, recipe, assume_type, only_type, jobs, cache, seed
+        As in `leafid.train`.
+    folds : int or path-like, default 5
+        The number of folds, at least 2, or a CSV table of the fold of each picture.
+    repeats : int, default 3
+        The number of seeds, which start at `seed`.
+    metrics, intervals
+        As in `leafid.evaluate`.
+    shared_codebooks : bool, default False
+        Learn the codebooks once, from all pictures without their labels, which is much
+        faster.
+
+    Returns
+    -------
+    list of dict
+        A record for each acquisition type, as `leafid.evaluate` returns it. Scores are
+        means over the seeds.
+
+    Raises
+    ------
+    LeafidError
+        When an argument is wrong, or there are too few plants for the folds.
     """
     options = make_options(metrics, intervals)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
@@ -69,8 +89,24 @@ def experiment(
 ) -> Records:
     """Run an experiment, a file or a shipped one, as ``leafid experiment`` does.
 
-    `differences` of what is returned are those from the first recipe. The parameters
-    are those of `crossval`.
+    Parameters
+    ----------
+    plan : path-like
+        A TOML file, or the name of a shipped experiment.
+    *collections : path-like
+        At least one collection of labelled pictures.
+    metrics, intervals, jobs, cache
+        As in `leafid.crossval`.
+
+    Returns
+    -------
+    list of dict
+        A record for each recipe and group. Its `differences` are from the first recipe.
+
+    Raises
+    ------
+    LeafidError
+        When an argument is wrong, or the plan can't be read.
     """
     if not collections:
         raise InputError("collections: expected at least one, found none")

@@ -232,9 +232,10 @@ class KnownNames:
 
     def find_picture(self, name: str) -> str:
         """Find the picture that a name, or path, means, or return the name itself."""
-        if name in self.pictures:
+        picture = self.picture_index.find(name)
+        if name in self.pictures or picture is None:
             return name
-        return self.picture_index.find(name) or name
+        return picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
         """Find the species that names mean.
