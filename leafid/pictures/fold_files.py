@@ -11,7 +11,7 @@ from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.picture import Picture
-from leafid.pictures.readers.tables import read_rows
+from leafid.pictures.readers.tables import Row, read_rows
 from leafid.textfiles import LineProblems, parse_whole_number
 
 logger = logging.getLogger(__name__)
@@ -50,29 +50,13 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         (index, [p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)])
         for index, p in enumerate(pictures)
     )
-    ignored: list[str] = []
-    fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
     if not any("fold" in record for _, _, record in rows):
         raise LeafidError(
             f"{file}: expected the folds of pictures in a column 'fold', found none"
         )
     with LineProblems(file) as problems:
-        for line, name, record in rows:
-            repeat = parse_whole_number(record.get("repeat", "0"))
-            index = indices.find(name)
-            if repeat is None:
-                problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
-                problems.add(line, problem)
-            elif "fold" not in record:
-                expected = "expected the fold of the picture"
-                problems.add(line, f"{expected}, found an empty cell")
-            elif index is None:
-                ignored.append(name)
-            elif problems.check_unique(
-                line, f"every picture of repeat {repeat}", pictures[index].name
-            ):
-                fold_of.setdefault(repeat, {})[index] = record["fold"]
+        fold_of, ignored = _collect_folds(rows, pictures, indices, problems)
         first = "no row"
         if ignored:
             first = indices.describe(ignored[0])
@@ -95,6 +79,33 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     for repeat, folds in fold_of.items():
         _warn_of_split_plants(f"{file}: repeat {repeat}", pictures, folds)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
+
+
+def _collect_folds(
+    rows: Iterable[Row],
+    pictures: Sequence[Picture],
+    indices: NameIndex[int],
+    problems: LineProblems,
+) -> tuple[dict[int, dict[int, str]], list[str]]:
+    """Collect the fold of each picture by repeat, and the names of other pictures."""
+    ignored: list[str] = []
+    fold_of: dict[int, dict[int, str]] = {}
+    for line, name, record in rows:
+        repeat = parse_whole_number(record.get("repeat", "0"))
+        index = indices.find(name)
+        if repeat is None:
+            problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
+            problems.add(line, problem)
+        elif "fold" not in record:
+            expected = "expected the fold of the picture"
+            problems.add(line, f"{expected}, found an empty cell")
+        elif index is None:
+            ignored.append(name)
+        elif problems.check_unique(
+            line, f"every picture of repeat {repeat}", pictures[index].name
+        ):
+            fold_of.setdefault(repeat, {})[index] = record["fold"]
+    return fold_of, ignored
 
 
 def _find_gaps(

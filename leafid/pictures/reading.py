@@ -103,20 +103,9 @@ def read_collection(
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
-    words = {"label": label_from, "plant": plants_from}
-    patterns = {
-        field: tables.compile_pattern(field, word)
-        for field, word in words.items()
-        if word
-    }
+    patterns = _compile_patterns(label=label_from, plant=plants_from)
     paths = _list_paths(path)
-    table = None
-    sources: dict[Path, str | None] = {}
-    if metadata:
-        table = Path(metadata)
-        sources[table] = None
-        if not table.exists():
-            raise LeafidError(f"{table}: no such file; expected a table of pictures")
+    sources = _find_table(metadata)
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):
@@ -125,7 +114,7 @@ def read_collection(
             beside, remarks = table_search.find_tables(
                 collection.root, collection.pictures
             )
-            if table is None:
+            if not metadata:
                 collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:
             if len(paths) == 1:
@@ -134,13 +123,32 @@ def read_collection(
             problems += [Omission(f"{first}; it is left out"), *more]
             continue
         collections.append(collection)
-        sources |= {file: beside[file] for file in beside if tables.is_list(file)}
+        for file in filter(tables.is_list, beside):
+            sources[file] = beside[file]
     if not collections:
         raise ProblemsError(problems)
     collection = _join(collections, problems)
-    if table:
+    if metadata:
         collection = _add_metadata(collection, sources, patterns, only_named=only_named)
     return make_labels(collection)
+
+
+def _find_table(metadata: StrPath | None) -> dict[Path, str | None]:
+    """Check that a table exists; it is of no single part."""
+    if not metadata:
+        return {}
+    table = Path(metadata)
+    if not table.exists():
+        raise LeafidError(f"{table}: no such file; expected a table of pictures")
+    return {table: None}
+
+
+def _compile_patterns(**patterns: str | None) -> dict[str, re.Pattern[str]]:
+    compiled = {}
+    for field, pattern in patterns.items():
+        if pattern:
+            compiled[field] = tables.compile_pattern(field, pattern)
+    return compiled
 
 
 def _list_paths(path: Paths) -> Sequence[StrPath]:

@@ -155,20 +155,13 @@ def label_units(
     chain of such plants joins them. Plants without coordinates, author or date, which
     may be of any unit, form one together.
     """
-    # These take longer to import than a picture to be identified.
+    # It takes longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
-    from sklearn.cluster import DBSCAN
 
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
     if unit == "place":
-        # With a minimum of one, DBSCAN gives one number to all points that a chain
-        # joins.
-        points = sorted({value for value in values if value})
-        radius = within_km / _EARTH_RADIUS_KM
-        clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
-        places = clustering.fit_predict(np.radians(points)) if points else points
-        place_of = dict(zip(points, places, strict=True))
+        place_of = _number_places({*values} - {None}, within_km)
         values = [place_of.get(value) for value in values]
     plants = [picture.group for picture in pictures]
     unit_of_plant = list(zip(plants, values, strict=True))
@@ -180,6 +173,23 @@ def label_units(
     numbers: dict[object, int] = {}
     labels = [numbers.setdefault(units[plant], len(numbers)) for plant in plants]
     return np.array(labels, np.int64)
+
+
+def _number_places(
+    points: set[tuple[float, float]], within_km: float
+) -> dict[tuple[float, float], int]:
+    """Find the places of points in degrees; a chain of near points is a place."""
+    # It takes longer to import than a picture to be identified.
+    from sklearn.cluster import DBSCAN
+
+    if not points:
+        return {}
+    # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
+    radius = within_km / _EARTH_RADIUS_KM
+    clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
+    ordered = sorted(points)
+    places = clustering.fit_predict(np.radians(ordered)).tolist()
+    return dict(zip(ordered, places, strict=True))
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:

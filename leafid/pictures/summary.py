@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -54,9 +54,7 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
     """Summarise a collection and its files' checks: the JSON of ``leafid info``."""
     pictures = collection.pictures
     digests = {check.file: check.digest for check in checks if check.digest is not None}
-    readable = (picture for picture in pictures if picture.file in digests)
-    by_digest = group_by(readable, lambda picture: digests[picture.file])
-    duplicates = [group for group in by_digest.values() if len(group) > 1]
+    duplicates = _find_duplicates(pictures, digests)
     by_type = group_by(pictures, lambda picture: picture.type)
     types = (type_ for type_ in (*AcquisitionType, None) if type_ in by_type)
     return {
@@ -73,6 +71,14 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
         "problems": list(collection.problems),
         "warnings": list(find_risks(pictures, duplicates)),
     }
+
+
+def _find_duplicates(
+    pictures: Iterable[Picture], digests: Mapping[Path, str]
+) -> list[list[Picture]]:
+    readable = (picture for picture in pictures if picture.file in digests)
+    by_digest = group_by(readable, lambda picture: digests[picture.file])
+    return [group for group in by_digest.values() if len(group) > 1]
 
 
 def _list_files(pictures: Iterable[Picture]) -> list[str]:

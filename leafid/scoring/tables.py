@@ -224,14 +224,7 @@ def _add_letters(table: Table) -> Table:
 def _format_text(table: Table, digits: int) -> str:
     blocks = []
     for heading, *values in zip(table.columns, *table.rows, strict=True):
-        cells = [_format_text_cell(value, digits) for value in values]
-        width = max(map(len, [heading, *cells]))
-        is_number = all(isinstance(value, int | float | None) for value in values)
-        align = str.ljust
-        if values and is_number:
-            align = str.rjust
-        lines = [heading, "-" * width, *cells]
-        blocks.append([align(line, width) for line in lines])
+        blocks.append(_format_column(heading, values, digits))
     keys = blocks[: table.n_keys]
     parts = [[*keys]]
     for block in blocks[len(keys) :]:
@@ -243,6 +236,16 @@ def _format_text(table: Table, digits: int) -> str:
     text = "\n\n".join(map(_join_columns, parts))
     notes = [fill(note, WIDTH) for note in table.notes]
     return "\n".join([*filter(None, [table.title]), text, *notes]) + "\n"
+
+
+def _format_column(heading: str, values: Sequence[Cell], digits: int) -> list[str]:
+    cells = [_format_text_cell(value, digits) for value in values]
+    width = max(map(len, [heading, *cells]))
+    is_number = all(isinstance(value, int | float | None) for value in values)
+    align = str.ljust
+    if values and is_number:
+        align = str.rjust
+    return [align(line, width) for line in (heading, "-" * width, *cells)]
 
 
 def _join_columns(columns: Sequence[Sequence[str]]) -> str:
@@ -265,7 +268,8 @@ def _format_latex(table: Table, digits: int) -> str:
     first = int(table.is_grouped)
     alignment = ""
     for _, *values in [*zip(table.columns, *table.rows, strict=True)][first:]:
-        alignment += "l" if any(isinstance(value, str) for value in values) else "r"
+        is_text = any(isinstance(value, str) for value in values)
+        alignment += "rl"[is_text]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
     lines += [_join_latex(map(_escape_latex, table.columns[first:])), r"\midrule"]

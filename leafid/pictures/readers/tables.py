@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -111,13 +111,10 @@ def parse_rows(
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            words_by_field = zip(fields, map(str.strip, cells), strict=False)
-            record = {field: word for field, word in words_by_field if field and word}
+            record = _make_record(fields, cells)
             name = record.pop("file", None)
-            for field, word in [*record.items()]:
-                if word.lower() in _EMPTY_WORDS:
-                    del record[field]
-                    empty.setdefault(field, f"{word!r} in line {line}")
+            for field, word in _drop_empty(record).items():
+                empty.setdefault(field, f"{word!r} in line {line}")
             for field, error in drop_unreadable(record).items():
                 unreadable.setdefault(field, f"{error} in line {line}")
             if problem := _find_problem(fields, cells):
@@ -133,6 +130,19 @@ def parse_rows(
         count = f"{number} of {len(rows)} rows have no {field}"
         remarks.append(f"{file}: {count} ({first}, for example)")
     return rows, remarks
+
+
+def _make_record(fields: Sequence[str | None], cells: Sequence[str]) -> dict[str, str]:
+    words = zip(fields, map(str.strip, cells), strict=False)
+    return {field: word for field, word in words if field and word}
+
+
+def _drop_empty(record: dict[str, str]) -> dict[str, str]:
+    """Drop the words that stand for an empty cell, and return them by field."""
+    empty = {f: word for f, word in record.items() if word.lower() in _EMPTY_WORDS}
+    for field in empty:
+        del record[field]
+    return empty
 
 
 def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | None:
@@ -178,38 +188,54 @@ def apply_tables(
     wrong.
     """
     tables = {source: read_rows(source) for source in sources}
-    records = [record for rows, _ in tables.values() for _, _, record in rows]
-    has_labels = any("label" in record for record in records)
-    if has_labels:
-        pictures = [replace(picture, taxon=None) for picture in pictures]
     changed = {picture.file: picture for picture in pictures}
-    paths = ((file, get_relative_path(file, root)) for file in changed)
-    index = NameIndex((file, [path, path.name]) for file, path in paths)
+    has_labels = any(_have_labels(rows) for rows, _ in tables.values())
+    if has_labels:
+        for picture in pictures:
+            changed[picture.file] = replace(picture, taxon=None)
+    index = _index_by_path(root, changed)
     remarks: list[str] = []
-    used: set[Path] = set()
-
-    def get_place(file: Path) -> Path:
-        return file if only_named else file.parent
-
+    named: set[Path] = set()
     for source, (rows, lines) in tables.items():
         matches, lost = _find_files(root, index, source, rows)
         _change_pictures(changed, source, matches, sources[source])
         remarks += lines
         if lost:
-            count = f"found none for {len(lost)} of {len(rows)}"
-            ignored = f"{count} ({index.describe(lost[0])}, first); they are ignored"
+            first = index.describe(lost[0])
             expected = f"expected a picture below {root} for every row"
-            remarks.append(f"{source}: {expected}, {ignored}")
+            count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
+            remarks.append(f"{source}: {expected}, {count}; they are ignored")
         if not sources[source]:
-            used |= {get_place(file) for _, file in matches}
-    left = [file for file in changed if get_place(file) not in used]
-    if not left or not (only_named or (has_labels and used)):
-        return [*changed.values()], remarks
-    place = "" if only_named else "in folders "
-    lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
-    first = f"{lacking} are left out, {left[0]} first"
-    remarks.append(f"{next(iter(sources))}: {first}")
-    return [p for p in changed.values() if get_place(p.file) in used], remarks
+            named |= {file for _, file in matches}
+    if only_named or (has_labels and named):
+        remarks += _leave_out_others(changed, named, next(iter(sources)), only_named)
+    return [*changed.values()], remarks
+
+
+def _leave_out_others(
+    pictures: dict[Path, Picture], named: Set[Path], source: Path, only_named: bool
+) -> Iterator[str]:
+    """Leave out pictures, or folders unless `only_named`, without a named picture."""
+    place = "in folders "
+    used = {file.parent for file in named}
+    left = [file for file in pictures if file.parent not in used]
+    if only_named:
+        place = ""
+        left = [file for file in pictures if file not in named]
+    for file in left:
+        del pictures[file]
+    if left:
+        lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
+        yield f"{source}: {lacking} are left out, {left[0]} first"
+
+
+def _have_labels(rows: Iterable[Row]) -> bool:
+    return any("label" in record for _, _, record in rows)
+
+
+def _index_by_path(root: Path, files: Iterable[Path]) -> NameIndex[Path]:
+    paths = ((file, get_relative_path(file, root)) for file in files)
+    return NameIndex((file, [path, path.name]) for file, path in paths)
 
 
 def _find_files(

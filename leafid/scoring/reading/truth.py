@@ -14,6 +14,7 @@ import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
+from leafid.grouping import group_by
 from leafid.metrics.averages import Indices
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
@@ -349,7 +350,7 @@ def select_scored(
             f"{source}: expected labelled pictures of part {part}, found only those of "
             f"{others}"
         )
-    selected = [picture for picture in pictures if picture.part == (part or "test")]
+    selected = group_by(pictures, lambda p: p.part).get(part or "test", [])
     if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
         logger.info(

@@ -233,12 +233,19 @@ def score_annotation(
     statistics: dict[str, Any] = {"": fmean}
     if truth.subtask in (Subtask.CAPTION, Subtask.LOCATION):
         statistics = _STATISTICS
+    return _summarise(scores, statistics), scores
+
+
+def _summarise(
+    scores: Mapping[str, Mapping[str, float]],
+    statistics: Mapping[str, Callable[[list[float]], float]],
+) -> dict[str, float]:
     means = {}
     for name in next(iter(scores.values())):
         values = [by_metric[name] for by_metric in scores.values()]
         for kind, compute in statistics.items():
             means[f"{name} {kind}".rstrip()] = compute(values)
-    return means, scores
+    return means
 
 
 def _score_selection(
