@@ -18,8 +18,8 @@ from leafid.pictures.reading import read_and_warn
 #: Says what `to_picture` and `to_image` take.
 EXPECTED = (
     "expected a path, the bytes of a picture file, an open file, a Pillow image, or an "
-    "array of shape (H, W), "
-    "(H, W, 1), (H, W, 3) or (H, W, 4), uint8 or float from 0 to 1"
+    "array of shape (H, W), (H, W, 1), (H, W, 3) or (H, W, 4), uint8 or float from 0 "
+    "to 1"
 )
 _ROUNDING = 1e-5
 _BYTES = (bytes, bytearray, memoryview)

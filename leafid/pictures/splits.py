@@ -36,16 +36,16 @@ def select_training_pictures(
     if not labelled:
         raise LeafidError(
             f"{source}: expected labelled pictures, found {len(pictures)} without a "
-            "label; put them into folders named "
-            "after their labels, or use --label-from or --metadata"
+            "label; put them into folders named after their labels, or use "
+            "--label-from or --metadata"
         )
     for picture in labelled:
         name = separate_words(str(picture.species)).capitalize()
         if name == UNKNOWN_SPECIES:
             raise LeafidError(
                 f"{picture.file}: expected the label of a class, found {name!r}, which "
-                "stands for none of the "
-                "classes in a ground truth; rename the label, or leave its pictures out"
+                "stands for none of the classes in a ground truth; rename the label, "
+                "or leave its pictures out"
             )
     left_out = [p.file for p in candidates if p.species is None and p.part != "test"]
     if left_out:
@@ -60,9 +60,8 @@ def check_labels(pictures: Sequence[Picture]) -> None:
     if len(labels) == 1:
         raise LeafidError(
             "expected pictures of at least two labels to learn from, found only "
-            f"{labels.pop()!r}; "
-            "name a table of labels with --metadata, or put the pictures of each label "
-            "into a folder"
+            f"{labels.pop()!r}; name a table of labels with --metadata, or put the "
+            "pictures of each label into a folder"
         )
 
 
@@ -311,9 +310,8 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             if not (n_trained and len(tested)):
                 raise LeafidError(
                     "expected labelled pictures of parts train and test, found "
-                    f"{n_trained} and {len(tested)}; tell "
-                    "parts by folders, by train.txt and test.txt, or by the column "
-                    "split of --metadata"
+                    f"{n_trained} and {len(tested)}; tell parts by folders, by "
+                    "train.txt and test.txt, or by the column split of --metadata"
                 )
             return {seed: [tested] for seed in seeds}
         n_folds = self.folds or 5

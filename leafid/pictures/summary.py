@@ -137,8 +137,8 @@ def find_risks(
     if labelled and not plants and "group" in fields:
         yield (
             "the plants are unknown: where several pictures show one, held-out scores "
-            "are too high; say --plants-from, "
-            "or look for pictures of one leaf with --similar"
+            "are too high; say --plants-from, or look for pictures of one leaf with "
+            "--similar"
         )
 
 

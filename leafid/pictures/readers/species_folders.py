@@ -24,8 +24,7 @@ _PLANT = re.compile(
 )
 _NO_PICTURE = (
     "expected pictures of a label, found no file with the ending of a picture, but for "
-    "links; "
-    "convert them, or move the folder"
+    "links; convert them, or move the folder"
 )
 
 

@@ -197,14 +197,9 @@ def apply_tables(
     remarks: list[str] = []
     named: set[Path] = set()
     for source, (rows, lines) in tables.items():
-        matches, lost = _find_files(root, index, source, rows)
+        matches, unmatched = _find_files(root, index, source, rows)
         _change_pictures(changed, source, matches, sources[source])
-        remarks += lines
-        if lost:
-            first = index.describe(lost[0])
-            expected = f"expected a picture below {root} for every row"
-            count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
-            remarks.append(f"{source}: {expected}, {count}; they are ignored")
+        remarks += lines + unmatched
         if not sources[source]:
             named |= {file for _, file in matches}
     if only_named or (has_labels and named):
@@ -239,11 +234,11 @@ def _index_by_path(root: Path, files: Iterable[Path]) -> NameIndex[Path]:
 
 
 def _find_files(
-    root: Path, index: NameIndex[Path], source: Path, rows: Iterable[Row]
+    root: Path, index: NameIndex[Path], source: Path, rows: Sequence[Row]
 ) -> tuple[list[tuple[Row, Path]], list[str]]:
     """Find the picture that each row names.
 
-    Also return the names without a picture.
+    Also return a line about the names without a picture.
     """
     matches: list[tuple[Row, Path]] = []
     lost: list[str] = []
@@ -262,7 +257,12 @@ def _find_files(
             lost.append(name)
         else:
             matches.append((row, file))
-    return matches, lost
+    if not lost:
+        return matches, []
+    first = index.describe(lost[0])
+    expected = f"expected a picture below {root} for every row"
+    count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
+    return matches, [f"{source}: {expected}, {count}; they are ignored"]
 
 
 def is_list(source: Path) -> bool:

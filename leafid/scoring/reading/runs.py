@@ -106,9 +106,9 @@ class Run:
         row = rows[self.line[rows].argmin()]
         return int(self.line[row]), (
             f"expected a score that falls with the rank, found {self.score[row]} after "
-            f"{self.score[row - 1]} for "
-            f"picture {self.pictures[self.picture_index[row]]!r}; write scores that "
-            "are higher for better ranks"
+            f"{self.score[row - 1]} for picture "
+            f"{self.pictures[self.picture_index[row]]!r}; write scores that are higher "
+            "for better ranks"
         )
 
     def check_order(self) -> None:

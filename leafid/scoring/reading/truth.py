@@ -301,9 +301,9 @@ def _check_complete(collection: Collection, folder: Path) -> None:
     n_omitted = sum(isinstance(p, XmlOmission) for p in collection.problems)
     if n_omitted:
         raise LeafidError(
-            f"{folder}: expected a ground truth whose XML can all be used, "
-            f"found {n_omitted} left out (see the warnings), whose pictures the means "
-            "would lack; correct or remove them"
+            f"{folder}: expected a ground truth whose XML can all be used, found "
+            f"{n_omitted} left out (see the warnings), whose pictures the means would "
+            "lack; correct or remove them"
         )
 
 
