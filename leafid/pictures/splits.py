@@ -338,7 +338,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
                 unit = picture.group
             ranks[index] = units.setdefault(unit, len(units))
         for number in self.shots:
-            kept = sorted(index for index, rank in ranks.items() if rank < number)
+            indices = sorted(index for index, rank in ranks.items() if rank < number)
             setting = count_noun(number, self.shots_of.removesuffix("s"))
-            training = np.array(kept, np.int64)
+            training = np.array(indices, np.int64)
             yield replace(split, training=training, setting=setting)

@@ -50,9 +50,9 @@ def find_tables(
 
 
 def _examine(file: Path, known: set[str], has_table: bool) -> tuple[bool, str | None]:
-    """Tell whether a table or list counts, beside a table that does.
+    """Check whether a table or list counts, and write a line about it.
 
-    Also return a line about it.
+    With `has_table`, another table counts already.
     """
     part = folders.parse_part(file.stem)
     if is_list(file):
