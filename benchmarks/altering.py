@@ -20,9 +20,10 @@ TABLES = (
     (50, 50, 55),
 )
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
-# Longest side of a leaf among several, and the smallest gap between their boxes, in
-# pixels.
-_LEAF_SIDE, _LEAF_GAP = 360, 12
+# Longest side of a leaf among several, in pixels.
+_LEAF_SIDE = 360
+# Smallest gap between their boxes, in pixels.
+_LEAF_GAP = 12
 
 
 def put_on_paper(

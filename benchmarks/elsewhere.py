@@ -59,8 +59,10 @@ _SWEDISH = {
 #: Botanists doubt the name of these pictures of the UCI leaf collection.
 _DOUBTED = "Corylus avellana"
 _SIDE = 800
-_MIN_CONFIDENCE, _MIN_IOU = 0.8, 0.9
-_BINS, _UNKNOWN_STEP = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01), 7
+_MIN_CONFIDENCE = 0.8
+_MIN_IOU = 0.9
+_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01)
+_UNKNOWN_STEP = 7
 
 #: Pictures with the names of their species.
 Labelled = list[tuple[Path, str]]

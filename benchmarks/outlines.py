@@ -42,7 +42,9 @@ from leafid.segmentation.segment import segment
 _SIDE = 800
 # Smallest confidence of a segmentation whose mask stands for the leaf of a scan.
 _MIN_CONFIDENCE = 0.8
-_MIN_IOU, _SURE, _TOLERANCE = 0.9, 0.9, 0.05
+_MIN_IOU = 0.9
+_SURE = 0.9
+_TOLERANCE = 0.05
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.01)
 
 

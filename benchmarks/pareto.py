@@ -35,7 +35,8 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import SplitProtocol
 from leafid.studies.cross_validation import cross_validate
 
-_ROUNDS, _N_TIMED = 5, 8
+_ROUNDS = 5
+_N_TIMED = 8
 
 
 class Point(NamedTuple):

@@ -21,11 +21,13 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-SAMPLE, MODEL = ROOT / "data" / "sample", ROOT / "models" / "imageclef2011.leafid"
+SAMPLE = ROOT / "data" / "sample"
+MODEL = ROOT / "models" / "imageclef2011.leafid"
 TOLERANCE = 1e-6
 N_REAL = 300
 _NUMBER = re.compile(r"(-?\d+\.\d+(?:e-?\d+)?)")
-_DIFFERENCES_SHOWN, _MAX_LENGTH = 5, 240
+_DIFFERENCES_SHOWN = 5
+_MAX_LENGTH = 240
 
 
 def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
@@ -33,7 +35,8 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
 
     {} stands for the folder of what a command writes.
     """
-    sample, run = str(SAMPLE), f"{folder}/made.txt"
+    sample = str(SAMPLE)
+    run = f"{folder}/made.txt"
     commands = {
         "predict": ["predict", sample, "--output", "{}/run.txt", "--no-cache"],
         "predict-json": [
@@ -82,10 +85,8 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
         "hierarchy": ["evaluate-hierarchy", sample, run, "--part", "test"],
     }
     if real:
-        pictures, golden = (
-            f"{real}/imageclef2011",
-            Path(real) / "golden" / "imageclef2011" / "runs",
-        )
+        pictures = f"{real}/imageclef2011"
+        golden = Path(real) / "golden" / "imageclef2011" / "runs"
         commands["predict-real"] = [
             "predict",
             f"{folder}/real",

@@ -33,7 +33,8 @@ from leafid.pictures.splits import split_by_plant, split_by_unit
 from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 
-_N_FOLDS, _N_RESAMPLES = 5, 2000
+_N_FOLDS = 5
+_N_RESAMPLES = 2000
 
 
 class _Judgement(NamedTuple):

@@ -238,10 +238,8 @@ def _segment_at(
 
 
 def _crop(prepared: Prepared, view: str) -> Call:
-    image, segmentation = (
-        prepared.image(LONGEST_SIDE),
-        prepared.segmentation(LONGEST_SIDE),
-    )
+    image = prepared.image(LONGEST_SIDE)
+    segmentation = prepared.segmentation(LONGEST_SIDE)
     return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
@@ -253,10 +251,8 @@ def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
-        image, segmentation = (
-            prepared.image(LONGEST_SIDE),
-            prepared.segmentation(LONGEST_SIDE),
-        )
+        image = prepared.image(LONGEST_SIDE)
+        segmentation = prepared.segmentation(LONGEST_SIDE)
         return lambda: _measure(PictureViews(image, segmentation), families)
 
     return prepare

@@ -11,7 +11,8 @@ import leafid
 from leafid.sklearn import LeafDescriptor
 
 collection = leafid.read_collection("data/sample")
-training, tests = collection.part("train").pictures, collection.part("test").pictures
+training = collection.part("train").pictures
+tests = collection.part("test").pictures
 runs = {}
 for name, families in {"hu": ["hu"], "geometry": ["geometry", "lobes"]}.items():
     # A picture without a leaf has no measures.

@@ -67,7 +67,8 @@ def _answer_folds(pictures, described, fold_of, classifier, file):
     species = np.unique(labels)
     scores = np.zeros((len(pictures), len(species)), np.float32)
     for fold in np.unique(folds):
-        training, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        training = np.flatnonzero(folds != fold)
+        test = np.flatnonzero(folds == fold)
         trained = clone(classifier).fit(
             [described[index] for index in training], labels[training]
         )
@@ -99,7 +100,8 @@ def _time_each(function, items):
 
     Returns the results, and the median of the seconds a call took.
     """
-    results, seconds = [], []
+    results = []
+    seconds = []
     for item in items:
         start = time.perf_counter()
         results.append(function(item))

@@ -10,7 +10,8 @@ from pathlib import Path
 from fuzz.target import Target
 from leafid.features.feature_cache import FeatureCache
 
-_KEY, _VALUE = b"key" * 8, bytes(range(256))
+_KEY = b"key" * 8
+_VALUE = bytes(range(256))
 
 
 @cache

@@ -74,7 +74,9 @@ def crossval(
         protocol = SplitProtocol("", folds=folds)
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
         answers = list(
-            cross_validate(pictures, recipes, loader, splits, shared_codebooks)
+            cross_validate(
+                pictures, recipes, loader, splits, shared_codebooks=shared_codebooks
+            )
         )
     return Records(make_cross_validation_table(Path(recipe).stem, answers, options))
 
@@ -117,5 +119,7 @@ def experiment(
             Path(path).name: read_training_pictures(path, None, loader)
             for path in collections
         }
-        tables = tabulate_experiment(grid, named, loader, options, lambda _: None)
+        tables = tabulate_experiment(
+            grid, named, loader=loader, options=options, note=lambda _: None
+        )
     return Records(*tables)
