@@ -1,11 +1,13 @@
 """Measure time and memory of leafid, and compare them with a baseline.
 
-Each case is timed alternately with decoding the same picture by OpenCV at full size: the ratio of the two is the same
-on a busy machine as on an idle one, and differs by up to a quarter between processors. Everything runs on one core.
-Cases are named group/type/part (real/scan/segment) and group/type/recipe/part (sample/photo/fast/whole).
+Each case is timed alternately with decoding the same picture by OpenCV at full size:
+the ratio of the two is the same on a busy machine as on an idle one, and differs by up
+to a quarter between processors. Everything runs on one core. Cases are named
+group/type/part (real/scan/segment) and group/type/recipe/part
+(sample/photo/fast/whole).
 
-The table is printed as Markdown. With --check, the exit status is 1 if the ratio of a case is more than a tenth above
-that of the baseline in two measurements.
+The table is printed as Markdown. With --check, the exit status is 1 if the ratio of a
+case is more than a tenth above the baseline's in two measurements.
 
 examples:
   scripts/benchmark --rounds 2 --only /whole
@@ -43,7 +45,8 @@ from leafid.pictures.picture import AcquisitionType, Picture
 BASELINE = Path(__file__).parent / "baseline.json"
 #: Minimum relative rise of a ratio that counts.
 TOLERANCE = 0.1
-#: How often a case with such a rise is measured again: other programs on the machine slow some down for a while.
+#: How often a case with such a rise is measured again: other programs on the machine
+#: slow some down for a while.
 _REPETITIONS = 3
 Pictures = dict[AcquisitionType, list[Picture]]
 
@@ -158,9 +161,8 @@ def main(words: Sequence[str] | None = None) -> int:
                 for name, cost in again.items()
             }
     for group, pictures in groups.items():
-        print(
-            f"{group}: {'; '.join(f'{type_}: {describe_sizes(selected)}' for type_, selected in pictures.items())}"
-        )
+        sizes = (f"{type_}: {describe_sizes(p)}" for type_, p in pictures.items())
+        print(f"{group}: {'; '.join(sizes)}")
     rows = [
         (
             name,

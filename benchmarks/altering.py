@@ -1,4 +1,4 @@
-"""Pictures of leaves on plain sheets, altered as other people take them: each with the mask that is known for it."""
+"""Pictures of leaves on plain sheets, altered as other people take them, with masks."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,14 +20,16 @@ TABLES = (
     (50, 50, 55),
 )
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
-# Longest side of a leaf among several, and the smallest gap between their boxes, in pixels.
-_LEAF_SIDE, _LEAF_GAP = 360, 12
+# Longest side of a leaf among several, in pixels.
+_LEAF_SIDE = 360
+# Smallest gap between their boxes, in pixels.
+_LEAF_GAP = 12
 
 
 def put_on_paper(
     image: Image, mask: Mask, random: Generator, *, turned: bool = True
 ) -> Altered:
-    """Put the leaf on a sheet of paper on a table, seen from above, or turned by up to 15° and in perspective."""
+    """Put the leaf on paper on a table: from above, or up to 15° in perspective."""
     paper, paper_mask = _extend(
         image,
         mask,
@@ -75,7 +77,7 @@ def put_on_paper(
 
 
 def put_beside_charts(image: Image, mask: Mask, random: Generator) -> Altered:
-    """Put a chart of colours beside the leaf, and one of grey values above or below it, along the border."""
+    """Put a chart of colours beside the leaf, and one of greys above or below it."""
     rows, cols = image.shape[:2]
     longest = max(rows, cols)
     width, height, gap = int(0.16 * longest), int(0.1 * longest), int(0.03 * cols)
@@ -145,7 +147,10 @@ def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
 def put_together(
     leaves: Sequence[Altered], random: Generator
 ) -> tuple[Image, list[Mask]]:
-    """Put some leaves side by side on the sheet of the first, turned, and 0.6 to 1 times as large; four in two rows."""
+    """Put leaves side by side on the sheet of the first; four in two rows.
+
+    They are turned, and 0.6 to 1 times as large.
+    """
     turned = [_turn(*leaf, random) for leaf in leaves]
     n_cols = 2 if len(leaves) == 4 else len(leaves)
     height, width = (
@@ -219,7 +224,8 @@ def _turn_grey(image: Image, _mask: Mask) -> Image:
     return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), np.uint8)
 
 
-#: What cameras and light change in a picture, by name; the function takes the picture and the mask of its leaf.
+#: What cameras and light change in a picture, by name; the function takes the picture
+#: and the mask of its leaf.
 CHANGES: dict[str, Callable[[Image, Mask], Image]] = {
     "as is": lambda image, _mask: image,
     "300 px": lambda image, _mask: _reduce(image, 300),
@@ -262,7 +268,7 @@ def _turn(image: Image, mask: Mask, random: Generator) -> Altered:
 def _extend(
     image: Image, mask: Mask, rows: int, cols: int, *, below: int = 0, right: int = 0
 ) -> Altered:
-    """Extend the sheet by rows and columns on both sides, and further ones below and on the right."""
+    """Extend the sheet by rows and columns on all sides, more below and right."""
     borders = rows, rows + below, cols, cols + right
     picture = cv2.copyMakeBorder(
         image, *borders, cv2.BORDER_CONSTANT, value=find_sheet_colour(image)

@@ -1,10 +1,11 @@
-"""What classifiers cost and give: the experts of a recipe with each of some classifiers of scikit-learn.
+"""The cost and the scores of classifiers of scikit-learn in the experts of a recipe.
 
     python -m benchmarks.classifiers imageclef2011
 
-Trains the experts of the recipe `small` for scans, without jittered copies, on the same rows, weights and folds with
-each classifier, fuses them, and prints S, top-1 and log-loss of the pictures of held-out plants (five folds, one seed),
-and the seconds of the six fits, on one thread.
+Trains the experts of the recipe `small` for scans, without jittered copies, on the same
+rows, weights and folds with each classifier, fuses them, and prints S, top-1 and
+log-loss of the pictures of held-out plants (five folds, one seed), and the seconds of
+the six fits, on one thread.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from leafid.training.fusing import fuse_experts, select_scores
 from leafid.training.identifiers import train_expert
 from leafid.training.training_set import build_training_set
 
-#: By the name in the table: classifiers and their parameters, for all experts; none for those of the recipe.
+#: By the name in the table: classifiers and their parameters, for all experts; None
+#: takes the classifiers of the recipe.
 CLASSIFIERS: dict[str, tuple[str, dict[str, object]] | None] = {
     "the recipe's": None,
     "ridge": ("ridge", {}),

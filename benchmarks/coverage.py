@@ -1,15 +1,17 @@
-"""How often intervals hold the true score: simulated runs of systems whose score on all plants is known.
+"""How often intervals hold the true score, in simulated runs whose score is known.
 
     python -m benchmarks.coverage
     python -m benchmarks.coverage --repetitions 1000 --plants 30
 
-Prints the share of 95 % intervals that hold the true score, which is that of 20,000 plants, as Markdown: of leafid's
-intervals, then of those by the bootstrap with corrected bias and acceleration (BCa) [1]_, also of scores that have no
-interval in leafid. It takes some minutes.
+Prints, as Markdown, the share of 95 % intervals that hold the true score (the score of
+20,000 plants): of leafid's intervals, then of the bootstrap with corrected bias and
+acceleration (BCa) [1]_, also for scores that have no interval in leafid. It takes some
+minutes.
 
-Plants have 1 to 24 pictures, whose first answers tend to be correct or wrong together: half of the variance is between
-plants. Half of the plants are by one of four authors, a tenth by another. There are six species, some more difficult,
-and a plant that isn't recognised is taken for the same species in each picture.
+Plants have 1 to 24 pictures, whose first answers tend to be correct or wrong together:
+half of the variance is between plants. Half of the plants are by one of four authors, a
+tenth by another. There are six species, some more difficult, and a plant that isn't
+recognised is taken for the same species in each picture.
 
 References
 ----------
@@ -63,7 +65,7 @@ Interval = Callable[[Statistics, int], tuple[float, float]]
 
 
 def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun:
-    """Simulate a run on pictures of some plants, drawn from those of all authors and species."""
+    """Simulate a run on pictures of some plants, drawn from all authors and species."""
     author = np.searchsorted(
         np.cumsum(_SHARES_OF_AUTHORS), (np.arange(n_plants) + 0.5) / n_plants
     )
@@ -104,7 +106,7 @@ def compute_interval(score: Statistics, seed: int) -> tuple[float, float]:
 
 
 def compute_bca(score: Statistics, seed: int) -> tuple[float, float]:
-    """Compute the interval that is corrected for bias and acceleration, by the jackknife over plants."""
+    """Compute the BCa interval, whose acceleration is a jackknife over plants."""
     n_plants = score.sums.shape[1]
     random = np.random.default_rng(seed)
     times = random.multinomial(n_plants, np.full(n_plants, 1 / n_plants), _RESAMPLES)
@@ -137,7 +139,7 @@ def measure_coverage(
     metrics: Sequence[str] = METRICS,
     compute: Interval = compute_interval,
 ) -> list[float]:
-    """Measure the share of simulated intervals of each metric that hold the true score."""
+    """Measure the share of each metric's intervals that hold the true score."""
     n_held = dict.fromkeys(metrics, 0)
     for seed in range(1, repetitions + 1):
         run = simulate_run(n_plants, accuracy, np.random.default_rng(seed))

@@ -1,4 +1,4 @@
-"""Pictures in which an outline is hard to find: shadows, pale margins, patterned ground, poor light."""
+"""Pictures with outlines that are hard to find: shadows, patterns, poor light."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ _CLOTHS = ((60, 110, 60), (70, 150, 90), (40, 80, 50), (120, 60, 40), (60, 60, 1
 
 
 def cast_shadow(image: Image, mask: Mask, random: Generator) -> Altered:
-    """Let the leaf cast a hard shadow on its sheet, 30 to 80 % dark, by 2 to 12 % of its longer side."""
+    """Cast a hard shadow, 30 to 80 % dark, by 2 to 12 % of the longer side."""
     row0, row1, col0, col1 = find_bounding_box(mask)
     reach = random.uniform(0.02, 0.12) * max(row1 - row0, col1 - col0)
     angle = random.uniform(0, 2 * np.pi)
@@ -54,7 +54,7 @@ def bleach_margin(image: Image, mask: Mask, random: Generator) -> Altered:
 
 
 def put_on_lines(image: Image, mask: Mask, random: Generator) -> Altered:
-    """Put the leaf on ruled or squared paper, with pale or dark lines, or light ones on dark paper."""
+    """Put the leaf on ruled or squared paper, with dark, pale or light lines."""
     rows, cols = mask.shape
     step, width = int(random.integers(14, 60)), int(random.integers(1, 4))
     is_dark = random.random() < 0.3

@@ -5,21 +5,25 @@
     python -m benchmarks.elsewhere changed IMAGECLEF2011
     python -m benchmarks.elsewhere reliability SHARED [--model M] [--plot FILE]
 
-`collections` identifies the pictures in the folders elsewhere, other-collections and uci-leaf of SHARED, none of which
-trained the bundled model. Of leaves of known species it prints the shares that rank first, among the first five, are
-named by their species, and by another one (with a number of 0.5 or more); of all leaves those of "no leaf" and
-"unclear"; of unknown species the share that is named; and where both are of one camera, the AUROC of P(leaf) P(known)
-between them.
+`collections` identifies the pictures in the folders elsewhere, other-collections and
+uci-leaf of SHARED, none of which trained the bundled model. For leaves of known species
+it prints how many rank first, or among the first five, and how many are named correctly
+and wrongly (with a probability of 0.5 or more); for all leaves, the shares of "no leaf"
+and "unclear"; for unknown species, the share that is named; and where both are of one
+camera, the AUROC of P(leaf) P(known) between them.
 
-`altered` alters scans as other people would take the picture (`benchmarks.altering`), and prints in which share of them
-the mask of the leaf has an IoU of at least 0.9 with that of the scan.
+`altered` alters scans as other people would take the picture (`benchmarks.altering`),
+and prints the share in which the mask of the leaf has an IoU of at least 0.9 with the
+mask of the scan.
 
-`changed` trains on the scans and scan-likes of four fifths of the plants, without every seventh species, changes scans
-of the other plants as cameras and light do, and prints the shares of right first species among those of known species,
-and of "no leaf" and "unclear" among all.
+`changed` trains on the scans and scan-likes of four fifths of the plants, without every
+seventh species, changes scans of the other plants as cameras and light do, and prints
+the share of correct first species among known species, and the shares of "no leaf" and
+"unclear" among all scans.
 
-`reliability` compares the number of an answer with how often the first species is right: in the answers of `changed`
-to scans as they are and changed, and in those of `collections`, each change and collection weighing the same.
+`reliability` compares the probability of an answer with how often the first species is
+right: in the answers of `changed`, to scans as they are and changed, and in the answers
+of `collections`. Each change and collection has the same weight.
 """
 
 from __future__ import annotations
@@ -55,8 +59,10 @@ _SWEDISH = {
 #: Botanists doubt the name of these pictures of the UCI leaf collection.
 _DOUBTED = "Corylus avellana"
 _SIDE = 800
-_MIN_CONFIDENCE, _MIN_IOU = 0.8, 0.9
-_BINS, _UNKNOWN_STEP = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01), 7
+_MIN_CONFIDENCE = 0.8
+_MIN_IOU = 0.9
+_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01)
+_UNKNOWN_STEP = 7
 
 #: Pictures with the names of their species.
 Labelled = list[tuple[Path, str]]
@@ -128,8 +134,8 @@ def compare_numbers(
 ) -> Iterator[list[float]]:
     """Compare the numbers of answers with how often the first species is right.
 
-    Takes species and answers, and yields the lower end of each range of numbers, how many there are, their mean, and
-    the share of right answers.
+    Takes species and answers, and yields the lower end of each range of numbers, how
+    many there are, their mean, and the share of right answers.
     """
     rows = np.array(
         [
@@ -155,7 +161,10 @@ def compare_numbers(
 def answer_changed(
     folder: Path, number: int
 ) -> tuple[leafid.Model, list[str], dict[str, list[Answer]]]:
-    """Answer changed scans of plants that a model was not trained on: the model, their species, answers by change."""
+    """Answer changed scans of plants that a model was not trained on.
+
+    Returns the model, the species of the scans, and the answers by change.
+    """
     pictures = [
         p
         for p in read_collection(folder).select_labelled().pictures
@@ -215,7 +224,10 @@ def score_changed(folder: Path, number: int) -> Iterator[list[object]]:
 def compare_everywhere(
     shared: Path, model: leafid.Model, number: int
 ) -> dict[str, list[list[float]]]:
-    """Compare numbers at home, in changed pictures, and elsewhere: rows of `compare_numbers` by name."""
+    """Compare probabilities at home, in changed pictures, and elsewhere.
+
+    The rows of `compare_numbers` are by name.
+    """
     _, species, changed = answer_changed(shared / "imageclef2011", number)
     first, *further = changed.values()
     collections = [

@@ -1,8 +1,9 @@
-"""Draws docs/overview.jpg, and docs/images/steps.jpg: ``python -m benchmarks.figures [MODEL]``.
+"""Draws docs/overview.jpg and docs/images/steps.jpg: `benchmarks.figures [MODEL]`.
 
-The first picture shows the pictures of examples/leaves, their outlines and the leading answers of the bundled model.
-The second, drawn if MODEL is named, shows the steps from a picture of data/sample to its answer; MODEL is trained on
-the training part of data/sample with the default recipe.
+The first picture shows the pictures of examples/leaves, their outlines and the leading
+answers of the bundled model. The second, drawn if MODEL is named, shows the steps from
+a picture of data/sample to its answer; MODEL is trained on the training part of
+data/sample with the default recipe.
 """
 
 from __future__ import annotations

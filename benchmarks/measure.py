@@ -1,4 +1,4 @@
-"""Times functions alternately with a yardstick, so that the load of the machine cancels out of their ratio."""
+"""Times functions alternately with a yardstick, which cancels the machine's load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 
 Call = Callable[[], object]
 
-#: Minimum duration of a timing, in seconds: shorter calls are repeated, since clocks are coarse.
+#: Minimum duration of a timing, in seconds: shorter calls are repeated, since clocks
+#: are coarse.
 MIN_SECONDS = 0.002
 
 
@@ -25,10 +26,10 @@ class Cost:
     ms : float
         Median CPU time of a call over the pictures, in milliseconds.
     ratio : float
-        CPU time over that of the yardstick, summed over the same pictures.
+        CPU time over the yardstick's CPU time, summed over the same pictures.
     peak_mb : float
-        Most memory that a call allocates, in 10⁶ bytes: that of Python and NumPy, with the images that OpenCV returns,
-        but not OpenCV's internal buffers.
+        Most memory that a call allocates, in 10⁶ bytes: by Python and NumPy, with the
+        images that OpenCV returns, but without OpenCV's internal buffers.
     """
 
     ms: float
@@ -51,7 +52,8 @@ def time_alternately(
     times = {name: np.empty((rounds, 2)) for name in calls}
     for turn in range(rounds):
         for name, call in calls.items():
-            # The previous call has filled the processor's cache with other data: the first call of each isn't timed.
+            # The previous call has filled the processor's cache with other data: the
+            # first call of each isn't timed.
             yardstick()
             yardstick_seconds = _time_call(yardstick, n_yardstick)
             call()
@@ -60,7 +62,7 @@ def time_alternately(
 
 
 def summarise_times(times: np.ndarray, peak_mb: float) -> Cost:
-    """Summarise the times of a case, float (n_pictures, rounds, 2), by their medians over the rounds."""
+    """Summarise the times of a case, float (n_pictures, rounds, 2), by medians."""
     medians = np.median(times, axis=1)
     seconds, yardstick = medians.sum(axis=0)
     return Cost(

@@ -1,7 +1,8 @@
-"""Compares measures of leaves with those of scikit-image and, where it is installed, of PlantCV, on the same masks.
+"""Compares measures of leaves with scikit-image's and PlantCV's on the same masks.
 
-The area is also that of the leaf as leafid cuts it out of the picture, relative to the mask's. The masks are those of
-the UCI "Leaf" set (Silva, Marçal, da Silva 2013), which show no petiole.
+PlantCV is optional. The area is also that of the leaf as leafid cuts it out of the
+picture, relative to the mask's. The masks are from the UCI "Leaf" set (Silva, Marçal,
+da Silva 2013), which show no petiole.
 
     LEAFID_REAL_DATA=path/to/data python -m benchmarks.measures
 """
@@ -65,7 +66,8 @@ def main() -> None:
         off = 100 * np.abs(np.array(of_leaves) - 1)
         within = int((off <= 2).sum())
         print(
-            f"{name:<10} {library:<13} median {np.median(of_leaves):.4f}, {within} of {len(off)} within 2 %"
+            f"{name:<10} {library:<13} median {np.median(of_leaves):.4f}, {within} of "
+            f"{len(off)} within 2 %"
         )
 
 

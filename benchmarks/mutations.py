@@ -1,8 +1,9 @@
-"""Change tuned constants and weights one at a time, and list the changes that no test beside them notices.
+"""Change tuned constants one at a time, and list the changes that no test notices.
 
-Each change of benchmarks/mutations.toml (a file, the old text, the new text, the tests to run) is applied alone to a
-temporary copy of the repository. A change survives if its tests still pass; a change is stale if its old text does not
-occur exactly once. Prints a Markdown table. Exit status: 0, or 1 if a change survived or is stale.
+Each change of benchmarks/mutations.toml (a file, the old text, the new text, the tests
+to run) is applied alone to a temporary copy of the repository. A change survives if its
+tests still pass; a change is stale if its old text does not occur exactly once. Prints
+a Markdown table. Exit status: 0, or 1 if a change survived or is stale.
 
     python -m benchmarks.mutations [--only TEXT] [--jobs 2]
 """
@@ -24,7 +25,8 @@ from queue import SimpleQueue
 
 REPOSITORY = Path(__file__).parents[1]
 MUTATIONS = Path(__file__).with_suffix(".toml")
-#: Maximum time of the tests of a change, in seconds. A change that makes them hang is noticed.
+#: Maximum time of the tests of a change, in seconds. A change that makes them hang is
+#: noticed.
 TIMEOUT = 900
 #: What pytest returns if tests were run and some failed.
 _TESTS_FAILED = 1
@@ -70,7 +72,10 @@ def copy_repository(folder: Path) -> Path:
 
 
 def run_tests(folder: Path, tests: Sequence[str]) -> int:
-    """Run tests in a copy of the repository until one fails; return the exit status of pytest."""
+    """Run tests in a copy of the repository until one fails.
+
+    Return the exit status of pytest.
+    """
     environment = {
         **os.environ,
         "PYTHONPATH": str(folder),
@@ -98,7 +103,7 @@ def run_tests(folder: Path, tests: Sequence[str]) -> int:
 
 
 def apply_mutation(mutation: Mutation, folder: Path, run: RunTests = run_tests) -> str:
-    """Apply a change to a copy of the repository, run its tests, and take the change back.
+    """Apply a change to a copy of the repository, run its tests, and revert it.
 
     Returns
     -------

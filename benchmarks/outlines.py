@@ -3,15 +3,18 @@
     python -m benchmarks.outlines reliability SHARED
     python -m benchmarks.outlines fit SHARED
 
-Scans of ImageCLEF 2011 and leaves of the UCI set, whose masks are known, are disturbed in the ways of
-`benchmarks.disturbing`, and cut out again. One half, by plant, teaches the confidence of an outline; the tables are of
-the other half. A mask is right where its IoU with the leaf is at least 0.9. `reliability` prints
+Scans of ImageCLEF 2011 and leaves of the UCI set, whose masks are known, are disturbed
+by `benchmarks.disturbing`, and cut out again. The confidence of an outline is fitted on
+one half of the plants; the tables are of the other half. A mask is right where its IoU
+with the leaf is at least 0.9. `reliability` prints
 
-- for the pictures as they are, and for each disturbance, how many masks are right, how many have a confidence of 0.9,
-  and how many of those are right: by the confidence of the segmentation, and by that of the outline;
-- how many masks are right, and how many areas and lengths are within 5 %, in ranges of the confidence.
+- for the pictures as they are, and for each disturbance, how many masks are right, how
+  many have a confidence of 0.9, and how many of those are right: by the confidence of
+  the segmentation, and by that of the outline;
+- how many masks are right, and how many areas and lengths are within 5 %, in ranges of
+  the confidence.
 
-`fit` prints the numbers of `leafid.segmentation.outline` as the first half teaches them.
+`fit` prints the numbers of `leafid.segmentation.outline` that the first half gives.
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ from leafid.segmentation.segment import segment
 _SIDE = 800
 # Smallest confidence of a segmentation whose mask stands for the leaf of a scan.
 _MIN_CONFIDENCE = 0.8
-_MIN_IOU, _SURE, _TOLERANCE = 0.9, 0.9, 0.05
+_MIN_IOU = 0.9
+_SURE = 0.9
+_TOLERANCE = 0.05
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.01)
 
 
@@ -117,7 +122,7 @@ def _measure_length(mask: Mask) -> float:
 
 
 def describe_kinds(outcomes: list[Outcome]) -> Iterator[list[object]]:
-    """Describe how many masks are right, sure, and right of the sure ones, by the kind of the picture."""
+    """Describe, by kind of picture, how many masks are right, sure, and both."""
     for kind in [*dict.fromkeys(outcome.picture for outcome in outcomes), "all"]:
         chosen = [outcome for outcome in outcomes if kind in (outcome.picture, "all")]
         right = np.array([outcome.iou >= _MIN_IOU for outcome in chosen])
@@ -129,7 +134,7 @@ def describe_kinds(outcomes: list[Outcome]) -> Iterator[list[object]]:
 
 
 def describe_ranges(outcomes: list[Outcome]) -> Iterator[list[object]]:
-    """Describe how many masks, areas and lengths are right in ranges of the confidence of the outline."""
+    """Describe how many masks, areas and lengths are right by confidence."""
     for low, high in pairwise(_BINS):
         chosen = [outcome for outcome in outcomes if low <= outcome.outline < high]
         if chosen:

@@ -2,9 +2,11 @@
 
     python -m benchmarks.pareto imageclef2011 --output pareto.svg
 
-For each acquisition type, it prints shipped recipes and the default one without each of its experts: the time of an
-answer, relative to decoding the picture, and top-1 of a cross-validation (five folds of plants, one seed, shared
-codebooks). It draws all but baseline-bow; a recipe on the line has no other one that is both faster and more accurate.
+For each acquisition type, it prints shipped recipes and the default one without each of
+its experts: the time of an answer, relative to decoding the picture, and top-1 of a
+cross-validation (five folds of plants, one seed, shared codebooks). It draws all but
+baseline-bow; a recipe on the line has no other one that is both faster and more
+accurate.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import SplitProtocol
 from leafid.studies.cross_validation import cross_validate
 
-_ROUNDS, _N_TIMED = 5, 8
+_ROUNDS = 5
+_N_TIMED = 8
 
 
 class Point(NamedTuple):
@@ -136,7 +139,7 @@ def _measure_cost(
 
 
 def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
-    """Draw each type's points, their names beside them, and a line through those of the front."""
+    """Draw the points of each type, their names, and a line through the front."""
     figure = Figure((11, 3.6), layout="constrained")
     for axes, (type_, points) in zip(
         figure.subplots(1, len(by_type)), by_type.items(), strict=True
@@ -158,7 +161,8 @@ def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
                 color="#00785a" if is_best else "#999999",
                 ms=5,
             )
-            # Names of the front stand above its line, those of its first point and of others below their points.
+            # Names of the front stand above its line, the names of its first point and
+            # of all other points below them.
             is_above = point in front[1:]
             axes.annotate(
                 point.name,

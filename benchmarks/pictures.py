@@ -21,7 +21,7 @@ SAMPLE = REPOSITORY / "data" / "sample"
 def select_pictures(
     folder: Path, per_type: int
 ) -> dict[AcquisitionType, list[Picture]]:
-    """Select pictures of each acquisition type, evenly spread over a collection's order.
+    """Select pictures of each acquisition type, evenly spread over a collection.
 
     Parameters
     ----------

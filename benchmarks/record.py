@@ -1,10 +1,12 @@
 """Records what users get from the program, and compares two records.
 
-    python -m benchmarks.record make FOLDER            # with LEAFID_REAL_DATA also on real pictures
+    python -m benchmarks.record make FOLDER
     python -m benchmarks.record compare OLD NEW
 
-A record is a folder with what each command printed and wrote. Two are equal if their words are the same and their
-numbers differ by at most 1e-6; `compare` prints where they are not, and its exit status is 1 then.
+A record is a folder with what each command printed and wrote, with LEAFID_REAL_DATA
+also on real pictures. Two are equal if their words are the same and their numbers
+differ by at most 1e-6; `compare` prints where they differ, and its exit status is then
+1.
 """
 
 import argparse
@@ -19,16 +21,22 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-SAMPLE, MODEL = ROOT / "data" / "sample", ROOT / "models" / "imageclef2011.leafid"
+SAMPLE = ROOT / "data" / "sample"
+MODEL = ROOT / "models" / "imageclef2011.leafid"
 TOLERANCE = 1e-6
 N_REAL = 300
 _NUMBER = re.compile(r"(-?\d+\.\d+(?:e-?\d+)?)")
-_DIFFERENCES_SHOWN, _MAX_LENGTH = 5, 240
+_DIFFERENCES_SHOWN = 5
+_MAX_LENGTH = 240
 
 
 def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
-    """List the commands of a record by name; {} stands for the folder of what a command writes."""
-    sample, run = str(SAMPLE), f"{folder}/made.txt"
+    """List the commands of a record by name.
+
+    {} stands for the folder of what a command writes.
+    """
+    sample = str(SAMPLE)
+    run = f"{folder}/made.txt"
     commands = {
         "predict": ["predict", sample, "--output", "{}/run.txt", "--no-cache"],
         "predict-json": [
@@ -77,10 +85,8 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
         "hierarchy": ["evaluate-hierarchy", sample, run, "--part", "test"],
     }
     if real:
-        pictures, golden = (
-            f"{real}/imageclef2011",
-            Path(real) / "golden" / "imageclef2011" / "runs",
-        )
+        pictures = f"{real}/imageclef2011"
+        golden = Path(real) / "golden" / "imageclef2011" / "runs"
         commands["predict-real"] = [
             "predict",
             f"{folder}/real",
@@ -126,7 +132,10 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
 
 
 def write_run(file: Path) -> None:
-    """Write a run of random probabilities for the test pictures of the sample, the correct species often first."""
+    """Write a run of random probabilities for the sample's test pictures.
+
+    The correct species is often first.
+    """
     rng = np.random.default_rng(0)
     truth = [
         line.split()

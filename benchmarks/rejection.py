@@ -1,9 +1,11 @@
-"""How often a model rejects pictures: folders of leaves, and pictures without a leaf that no training draws.
+"""How often a model rejects pictures: leaves, and pictures without a leaf.
+
+The latter are unlike the pictures that a training draws.
 
     python -m benchmarks.rejection uci-leaf leafsnap-field
 
-The pictures without a leaf are pictures of scikit-image, whole and in part, faces, and flat
-colours, discs, cards, checkerboards and stripes.
+The pictures without a leaf are pictures of scikit-image, whole and in part, faces, and
+flat colours, discs, cards, checkerboards and stripes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tabulate import tabulate
 
 import leafid
 
-# These pictures of scikit-image are not among those that models learn from.
+# No model learns from these pictures of scikit-image.
 _PICTURES = (
     *(
         "astronaut.png",

@@ -1,10 +1,14 @@
-"""Whether the share of rejected leaves holds on plants that neither the classifiers nor the rejection saw.
+"""Whether the share of rejected leaves is the same on plants that no training saw.
+
+Neither the classifiers nor the rejection were fitted on them.
 
     python -m benchmarks.rejection_shares imageclef2011 [--by author] [--seed 0]
 
-Each of five folds of plants, or of authors, is held out of a whole training. Printed are the shares of its leaves of
-known species that are rejected where 5 % may be: of leaves whose species has another plant among the training pictures
-of the same type, and of all; as the mean of the plants, with a 95 % interval of the bootstrap, and of the pictures.
+Each of five folds of plants, or of authors, is held out of a whole training. Printed
+are the shares of its leaves of known species that are rejected where 5 % may be: of
+leaves whose species has another plant among the training pictures of the same type, and
+of all; as the mean of the plants, with a 95 % interval of the bootstrap, and of the
+pictures.
 """
 
 from __future__ import annotations
@@ -29,11 +33,12 @@ from leafid.pictures.splits import split_by_plant, split_by_unit
 from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 
-_N_FOLDS, _N_RESAMPLES = 5, 2000
+_N_FOLDS = 5
+_N_RESAMPLES = 2000
 
 
 class _Judgement(NamedTuple):
-    """Whether the training pictures show another plant of a leaf's species in its type, and whether it was rejected."""
+    """Whether training shows another plant of the species, and the leaf is rejected."""
 
     plant: str
     is_seen: bool

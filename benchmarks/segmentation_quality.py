@@ -1,6 +1,7 @@
-"""Measures segmentation against the masks of real leaves on coloured card (UCI "Leaf", Silva, Marçal, da Silva 2013).
+"""Measures segmentation against masks of leaves on coloured card.
 
-The masks don't include the petiole: they are compared with the blade. Times are of one core, without reading.
+The pictures are of UCI "Leaf" (Silva, Marçal, da Silva 2013). The masks don't include
+the petiole: they are compared with the blade. Times are of one core, without reading.
 
     LEAFID_REAL_DATA=path/to/data python benchmarks/segmentation_quality.py [--worst N]
 """

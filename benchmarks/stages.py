@@ -1,4 +1,4 @@
-"""The cases that are timed on a picture: each stage, the parts of each recipe, and each whole recipe."""
+"""The cases that are timed: each stage, and each recipe and its parts, on a picture."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from leafid.segmentation.crop import crop_leaf
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.
 N_SPECIES = 71
-# Pictures of each type to learn a codebook from; their number doesn't affect the time to use it.
+# Pictures of each type to learn a codebook from; their number doesn't affect the time
+# to use it.
 _CODEBOOK_PICTURES = 12
 _PATCHES = (
     Expert(descriptor="dense-sift"),
@@ -87,7 +88,7 @@ def list_stage_cases() -> list[Case]:
 def list_recipe_cases(
     recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> list[Case]:
-    """List the parts of a recipe, and the whole: from the file to the probabilities of the species.
+    """List a recipe's parts, and the whole, from the file to probabilities.
 
     Parameters
     ----------
@@ -157,7 +158,10 @@ def list_recipe_cases(
 def list_cases(
     type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> list[Case]:
-    """List the cases of an acquisition type: the stages, then each recipe. Codebooks are learned when needed."""
+    """List the cases of an acquisition type: the stages, then each recipe.
+
+    Codebooks are learned when needed.
+    """
     cases = list_stage_cases()
     for name in RECIPES:
         cases += list_recipe_cases(load_recipe(name, type_), name, pictures)
@@ -175,7 +179,7 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
 def make_untrained_identifier(
     recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]
 ) -> Identifier:
-    """Make an identifier that takes as long as a trained one: with real codebooks and random classifiers."""
+    """Make an identifier as slow as a trained one, with random classifiers."""
     selected = [
         picture
         for type_ in recipe.training_types
@@ -210,10 +214,11 @@ def make_untrained_identifier(
 
 
 def describe_patches(patches: Expert) -> str:
-    """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
+    """Name a local descriptor and its settings: ``dense-sift, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
     return (
-        f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}"
+        f"{patches.descriptor} "
+        f"({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}"
         + (f", {patches.max_patches} patches" if patches.max_patches else "")
     )
 
@@ -233,10 +238,8 @@ def _segment_at(
 
 
 def _crop(prepared: Prepared, view: str) -> Call:
-    image, segmentation = (
-        prepared.image(LONGEST_SIDE),
-        prepared.segmentation(LONGEST_SIDE),
-    )
+    image = prepared.image(LONGEST_SIDE)
+    segmentation = prepared.segmentation(LONGEST_SIDE)
     return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
@@ -248,10 +251,8 @@ def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
-        image, segmentation = (
-            prepared.image(LONGEST_SIDE),
-            prepared.segmentation(LONGEST_SIDE),
-        )
+        image = prepared.image(LONGEST_SIDE)
+        segmentation = prepared.segmentation(LONGEST_SIDE)
         return lambda: _measure(PictureViews(image, segmentation), families)
 
     return prepare

@@ -1,4 +1,7 @@
-"""Name a tree from several pictures of it, beside each by itself: python examples/one_tree.py [PICTURE ...]."""
+"""Name a tree from several pictures: python examples/one_tree.py [PICTURE ...].
+
+Each picture is also identified by itself.
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""Put a descriptor of your own beside leafid's in a pipeline of scikit-learn, and cross-validate it by plants."""
+"""Cross-validate a descriptor of your own beside leafid's, by plants.
+
+Both are steps of a pipeline of scikit-learn.
+"""
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -36,7 +39,8 @@ for name, columns in {
     "geometry and redness": make_union(LeafDescriptor(["geometry"], "scan"), Redness()),
 }.items():
     classifier = make_pipeline(columns, LinearDiscriminantAnalysis())
-    # By plant: pictures of one plant look alike, and scores would be too high otherwise.
+    # By plant: pictures of one plant look alike, and scores would be too high
+    # otherwise.
     scores = cross_val_score(
         classifier, files, species, groups=plants, cv=GroupKFold(5)
     )

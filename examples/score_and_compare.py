@@ -1,4 +1,7 @@
-"""Score the answers of two systems, here two pipelines of scikit-learn, and test whether they differ."""
+"""Score the answers of two systems, and test whether they differ.
+
+The systems are two pipelines of scikit-learn.
+"""
 
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
@@ -8,7 +11,8 @@ import leafid
 from leafid.sklearn import LeafDescriptor
 
 collection = leafid.read_collection("data/sample")
-training, tests = collection.part("train").pictures, collection.part("test").pictures
+training = collection.part("train").pictures
+tests = collection.part("test").pictures
 runs = {}
 for name, families in {"hu": ["hu"], "geometry": ["geometry", "lobes"]}.items():
     # A picture without a leaf has no measures.

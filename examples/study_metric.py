@@ -1,7 +1,8 @@
 """How the interpretation metric responds to objects that are altered more and more.
 
-These are plausibility experiments of Hemery et al., section 3, on a scene of four boxes; for your own objects,
-`leafid.tasks.interpretation.coco.read_coco(file).objects` has those of each picture. An error is 0 (perfect) to 1.
+These are plausibility experiments of Hemery et al., section 3, on a scene of four
+boxes; for your own objects, `leafid.tasks.interpretation.coco.read_coco(file).objects`
+has the objects of each picture. An error is 0 (perfect) to 1.
 """
 
 from leafid.tasks.interpretation.metric import Scene, score_scene
@@ -14,7 +15,7 @@ LEAVES = [
 
 
 def move(leaf, right=0.0, width=1.0):
-    """Move a box to the right by some of its widths, and make it so many times as wide."""
+    """Move a box to the right by some of its widths, and widen it by a factor."""
     box = leaf.box
     return leaf._replace(
         box=Box(box.left + right * box.width, box.top, width * box.width, box.height)

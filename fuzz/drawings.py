@@ -1,4 +1,4 @@
-"""Draws pictures of no leaf whose masks and contours are unusual: very long, thin, split, or a single pixel."""
+"""Draws masks and contours that are unusual: very long, thin, split, or one pixel."""
 
 from __future__ import annotations
 

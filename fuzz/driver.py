@@ -92,10 +92,12 @@ def main(words: Sequence[str] | None = None) -> int:
     for result in results:
         for finding in result["findings"]:
             print(
-                f"\n{result['target']}: {finding['kind']} at {finding['place']}, {finding['times']} times"
+                f"\n{result['target']}: {finding['kind']} at {finding['place']}, "
+                f"{finding['times']} times"
             )
             print(
-                f"  {finding['what']}\n  {arguments.output / result['target'] / finding['input']}"
+                f"  {finding['what']}\n  "
+                f"{arguments.output / result['target'] / finding['input']}"
             )
     return 1 if any(result["findings"] for result in results) else 0
 
@@ -103,7 +105,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def format_results(results: Iterable[dict[str, Any]]) -> str:
     """Write results as a Markdown table."""
     lines = [
-        "| target | inputs | accepted | seconds | inputs/s | slowest input | peak memory | findings |",
+        "| target | inputs | accepted | seconds | inputs/s | slowest input | peak "
+        "memory | findings |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for result in results:
@@ -153,7 +156,10 @@ def _run_worker(
 
 
 def _summarise(result: dict[str, Any]) -> str:
-    return f"{result['inputs']} inputs in {result['seconds']:.0f} s, {len(result['findings'])} findings"
+    return (
+        f"{result['inputs']} inputs in {result['seconds']:.0f} s, "
+        f"{len(result['findings'])} findings"
+    )
 
 
 def _repeat_input(arguments: argparse.Namespace) -> int:

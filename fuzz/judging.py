@@ -1,4 +1,4 @@
-"""Judges a call of a reader: its result, its time and memory, and the files it touches."""
+"""Judges a call of a reader: its result, time, memory, and the files it touches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ _NEVER = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault and its place in the program; findings with the same key count as the same fault."""
+    """A fault and its place in the program.
+
+    Findings with the same key count as the same fault.
+    """
 
     kind: str
     place: str
@@ -70,7 +73,10 @@ class Finding:
 
 @dataclass
 class Watch:
-    """Records what the process changes while a reader works; an audit hook can't be removed."""
+    """Records what the process changes while a reader works.
+
+    An audit hook can't be removed.
+    """
 
     allowed: Path
     touched: list[str] = field(default_factory=list)
@@ -116,7 +122,7 @@ def _is_import(event: str) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of an input: CPU seconds, whether the reader accepted it, and the findings."""
+    """The result of an input: CPU seconds, its acceptance, and the findings."""
 
     seconds: float
     accepted: bool
@@ -166,7 +172,10 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
 
 
 def find_message_problem(message: str, folder: Path) -> str | None:
-    """Return what is wrong with an error message: each line must be printable and name a file in the folder."""
+    """Find what is wrong with an error message.
+
+    Each line must be printable and name a file in the folder.
+    """
     lines = message.split("\n")
     for line in lines:
         if str(folder) not in line:
@@ -189,4 +198,7 @@ def _locate_error(error: BaseException) -> str:
     if not frames:
         return f"{type(error).__name__} outside leafid"
     file = frames[-1].filename
-    return f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{frames[-1].lineno} {type(error).__name__}"
+    return (
+        f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{frames[-1].lineno} "
+        f"{type(error).__name__}"
+    )

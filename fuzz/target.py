@@ -19,8 +19,9 @@ class Target:
     seeds : callable
         Returns small valid inputs, and a few that are nearly valid.
     call : callable
-        ``call(data, folder)`` writes the input below the folder and calls the reader on it. Every other write, and
-        every error but `leafid.errors.LeafidError`, is a finding.
+        ``call(data, folder)`` writes the input below the folder and calls the reader on
+        it. Every other write, and every error but `leafid.errors.LeafidError`, is a
+        finding.
     words : tuple of bytes
         Pieces of the format that mutations may insert.
     max_seconds : float

@@ -60,7 +60,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--engine", choices=("atheris", "mutations"), required=True)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(words)
-    # Otherwise a module that is imported late would be written to its cache, and this would count as a finding.
+    # Otherwise a module that is imported late would be written to its cache, and this
+    # would count as a finding.
     sys.dont_write_bytecode = True
     arguments.output.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
@@ -84,7 +85,8 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
     seeds = target.seeds()
     place = folder / "input"
     place.mkdir()
-    # The first call imports modules: that must not count as time and memory of an input.
+    # The first call imports modules: that must not count as time and memory of an
+    # input.
     for data in seeds:
         judge(target, data, place, _NoWatch(place))  # type: ignore[arg-type]  # quacks like a Watch
     tally, watch, start = Tally(arguments.output), Watch(place), time.monotonic()
@@ -156,7 +158,8 @@ def _run_atheris(
         "seed": arguments.seed + 1,  # 0 would be taken from the clock
         "max_len": max(MAX_INPUT_LENGTH, *map(len, seeds)),
         "len_control": 0,
-        "timeout": 300,  # of wall-clock, on a machine that may be busy; `judge` reports what is slow by CPU time
+        # Of wall-clock, the machine may be busy; `judge` reports slow ones by CPU.
+        "timeout": 300,
         "rss_limit_mb": 3000,
         "dict": dictionary,
         "artifact_prefix": f"{arguments.output}/",

@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name, which the stub lists, when it is first used, so that `import leafid` takes no time."""
+    """Import a public name of the stub at its first use, which is faster."""
     import lazy_loader
 
     from leafid.errors import naming_what_to_install

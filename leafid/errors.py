@@ -1,4 +1,4 @@
-"""The errors that leafid raises on purpose, each with a complete message for the user."""
+"""The errors that leafid raises on purpose, each with a complete message for users."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import walk_tb
 
-#: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
+#: Maximum number of characters in a line of a message; a damaged file may hold a "word"
+#: of megabytes.
 MAX_LINE_LENGTH = 800
 #: Maximum number of problems of an input that are listed; the others are only counted.
 MAX_PROBLEMS = 20
 
-# The installation is forced, because opencv-python may have replaced the files of an installed headless one.
+# The installation is forced, because opencv-python may have replaced the files of an
+# installed headless one.
 _OPENCV_ADVICE = (
     "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
 )
-# Messages of OpenCV, of the dynamic loader without address space for a module, of safetensors, threads and libjpeg.
+# Messages of OpenCV, of the dynamic loader without address space for a module, of
+# safetensors, threads and libjpeg.
 _NO_MEMORY_TEXTS = (
     "std::bad_alloc",
     "failed to map segment",
@@ -29,10 +32,11 @@ _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 
 
 class LeafidError(Exception):
-    """Something is wrong with the data; the command line prints the message and exits with status 1.
+    """Something is wrong with the data.
 
-    The message names the file and line, what was expected, what was found and what to do: one printable line of at most
-    `MAX_LINE_LENGTH` characters.
+    The command line prints the message and exits with status 1. The message names the
+    file and line, what was expected, what was found and what to do: one printable line
+    of at most `MAX_LINE_LENGTH` characters.
     """
 
     def __init__(self, message: str) -> None:
@@ -44,19 +48,28 @@ class UsageError(LeafidError):
 
 
 class ImageError(LeafidError):
-    """A file is not a picture that leafid can read; the message names the file and the reason."""
+    """A file is not a picture that leafid can read.
+
+    The message names the file and the reason.
+    """
 
 
 class InputError(LeafidError, ValueError):
-    """A value given from Python is not what was expected; the message names the argument and the position in it."""
+    """An argument of a Python function is not what was expected.
+
+    The message names the argument and the position in it.
+    """
 
 
 class InstallationError(LeafidError, ImportError):
-    """A package that leafid needs can't be imported; the message says what to install."""
+    """A package that leafid needs can't be imported.
+
+    The message says what to install.
+    """
 
 
 class ProblemsError(LeafidError):
-    """The first problems of an input, a complete line each, and the number of the others."""
+    """The first problems of an input, a line each, and the number of the others."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(map(to_one_line, list_first(list(problems))))
@@ -68,7 +81,7 @@ class ProblemsError(LeafidError):
 
 @contextmanager
 def naming_place(place: object) -> Iterator[None]:
-    """Put a place, such as a file or a field of it, before the message of a `LeafidError`."""
+    """Put a place, such as a file or field, before a `LeafidError`'s message."""
     try:
         yield
     except LeafidError as error:
@@ -76,24 +89,26 @@ def naming_place(place: object) -> Iterator[None]:
 
 
 def list_first(problems: Sequence[str]) -> list[str]:
-    """List the first `MAX_PROBLEMS` problems, and the number of the others instead of them.
+    """List the first `MAX_PROBLEMS` problems, and the number of the others.
 
     Examples
     --------
     >>> list_first(["bad"] * 25)[19:]
     ['bad', 'and 5 problems more']
     """
-    # The last problem may be the number of others, counted before: one more than the maximum is listed.
+    # The last problem may be the number of others, counted before: one more than the
+    # maximum is listed.
     more = len(problems) - MAX_PROBLEMS
-    return (
-        [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
-        if more > 1
-        else list(problems)
-    )
+    if more < 2:
+        return list(problems)
+    return [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Tell whether an error, or its cause, is that there is not enough memory; some libraries have no class for it."""
+    """Tell whether an error, or its cause, is that there is not enough memory.
+
+    Some libraries have no class for it.
+    """
     return error is not None and (
         isinstance(error, MemoryError)
         or getattr(error, "code", None) == -4  # of OpenCV
@@ -105,7 +120,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 @contextmanager
 def memory_errors_as_image_error(file: object) -> Iterator[None]:
-    """Convert a lack of memory into an error of the picture, so that only the picture is left out."""
+    """Turn a lack of memory into an error of the picture, which alone is left out."""
     try:
         yield
     except Exception as error:
@@ -128,18 +143,18 @@ def naming_what_to_install() -> Iterator[None]:
             or is_out_of_memory(error)
         ):
             raise
-        advice = (
-            _OPENCV_ADVICE
-            if package == "cv2"
-            else "install it again, or the shared library that it lacks"
-        )
+        advice = "install it again, or the shared library that it lacks"
+        if package == "cv2":
+            advice = _OPENCV_ADVICE
         raise InstallationError(
             f"{package} can't be imported: {error}; {advice}"
         ) from error
 
 
 def to_one_line(message: str) -> str:
-    r"""Escape what can't be printed, as ``repr`` does, name objects by their class, and cut out the middle if too long.
+    r"""Escape what can't be printed, as ``repr`` does.
+
+    Objects are named by their class, and a long text loses its middle.
 
     Examples
     --------
@@ -154,7 +169,10 @@ def to_one_line(message: str) -> str:
 
 
 def escape_unprintable(text: str, keep: str = "") -> str:
-    """Escape control and direction characters as ``repr`` does, except those in `keep`; a terminal would obey them."""
+    """Escape control and direction characters as ``repr`` does, but not `keep`.
+
+    A terminal would obey them.
+    """
     if text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,7 @@
-"""The one place that opens and writes files, and the one that joins a file name from metadata to a folder."""
+"""The one place that opens and writes files, and joins names to a folder.
+
+The names are from metadata.
+"""
 
 import io
 import os
@@ -15,20 +18,27 @@ StrPath = str | os.PathLike[str]
 
 
 def is_pipe_or_device(path: StrPath) -> bool:
-    """Tell whether a path is neither file nor folder: reading it might never end, renaming a file to it removes it."""
+    """Check whether a path is neither file nor folder.
+
+    To read it might never end, and a file that is renamed to it removes it.
+    """
     target = Path(path)
     return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def resolve_symlink(path: StrPath) -> Path:
-    """Return the target of a symbolic link to a file, so that the target is replaced and not the link."""
-    is_link = Path(path).is_symlink() and not is_pipe_or_device(path)
-    return Path(os.path.realpath(path)) if is_link else Path(path)
+    """Return the target of a link to a file, as it is replaced, not the link."""
+    if Path(path).is_symlink() and not is_pipe_or_device(path):
+        path = os.path.realpath(path)
+    return Path(path)
 
 
 @contextmanager
 def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, and report errors of opening and reading it; refuse pipes and devices."""
+    """Open a file for reading, and report errors of opening and reading it.
+
+    Refuse pipes and devices.
+    """
     if not is_file_name(os.fspath(file)):
         raise LeafidError(f"expected the name of a file, found {os.fspath(file)!r}")
     try:
@@ -50,14 +60,16 @@ def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
-    """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
+    """Open a file for writing that appears under its name only when it is complete.
 
-    The content goes to a file without a name in the same folder, which is synced and named at the end of the ``with``
-    block. If the block raises, or the process is killed, it is gone, and an existing file stays as it was.
+    Text is UTF-8 with line feeds. The content goes to a file without a name in the same
+    folder, which is synced and named at the end of the ``with`` block. If the block
+    raises, or the process is killed, it is gone, and an existing file stays as it was.
 
-    Missing folders are created, symbolic links followed, and pipes and devices written to directly. A `LeafidError` is
-    raised if the file can't be written, but a `BrokenPipeError` if the reader of a pipe is gone. Bytes of file names
-    that are no UTF-8 are escaped.
+    Missing folders are created, symbolic links followed, and pipes and devices written
+    to directly. A `LeafidError` is raised if the file can't be written, but a
+    `BrokenPipeError` if the reader of a pipe is gone. Bytes of file names that are no
+    UTF-8 are escaped.
     """
     check_writable(path)
     text = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
@@ -77,7 +89,8 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
                 stream.flush()
                 os.fsync(stream.fileno())
                 if not temporary.exists():
-                    # With src_dir_fd, which an absolute path makes no use of, os.link follows the link.
+                    # With src_dir_fd, which an absolute path makes no use of, os.link
+                    # follows the link.
                     unnamed = f"/proc/self/fd/{stream.fileno()}"
                     os.link(unnamed, temporary, src_dir_fd=stream.fileno())
             temporary.replace(target)
@@ -86,7 +99,10 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
 
 
 def _open_unnamed(path: Path) -> int:
-    """Create a file that gets its name later, so that a killed process leaves none; at once on simpler file systems."""
+    """Create a file that gets its name later, so that a killed process leaves none.
+
+    At once on simpler file systems.
+    """
     try:
         return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
     except OSError:
@@ -100,7 +116,10 @@ def write_text(path: StrPath, text: str) -> None:
 
 
 def check_writable(path: StrPath) -> None:
-    """Check before long work that `open_output` can write a file, or raise a `LeafidError`; creates nothing."""
+    """Check that `open_output` can write a file, or raise a `LeafidError`.
+
+    This creates nothing; it comes before long work.
+    """
     with _reporting_write_errors(path):
         target = resolve_symlink(path)
         if target.is_dir():
@@ -126,7 +145,7 @@ def _reporting_write_errors(target: StrPath) -> Iterator[None]:
 
 
 def is_file_name(word: str) -> bool:
-    """Tell whether the system can look for a file of this name, or path: not empty, no NUL and no lone surrogate."""
+    """Check that the system can look for a path: no NUL, no lone surrogate."""
     try:
         return word != "" and b"\0" not in os.fsencode(word)
     except UnicodeEncodeError:
@@ -134,7 +153,7 @@ def is_file_name(word: str) -> bool:
 
 
 def safe_join(folder: StrPath, name: str) -> Path:
-    """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
+    """Join a name from metadata to a folder; raise a `LeafidError` if it leaves it."""
     if (
         not is_file_name(name)
         or name in {".", ".."}

@@ -13,7 +13,10 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Group items by their key; groups, and the items of each, are in the order given."""
+    """Group items by their key.
+
+    Groups, and the items of each, keep the order of `items`.
+    """
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

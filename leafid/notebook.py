@@ -1,7 +1,4 @@
-"""What a notebook shows of an object.
-
-It is HTML, by a macro of `notebook.html`, or outlines on axes of Matplotlib.
-"""
+"""Objects in notebooks: HTML by a macro of `notebook.html`, outlines by Matplotlib."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +27,7 @@ class NotebookMixin:
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes strings after `finalize`."""
+    """Make the environment of templates, which escapes the results of `finalize`."""
     from jinja2 import (
         Environment,
         FileSystemLoader,

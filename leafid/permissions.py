@@ -1,4 +1,4 @@
-"""What isn't leafid's, and is used only where the user allows it by its name: code, and the estimators in models."""
+"""Permits code and estimators in models that are not leafid's, by the user's word."""
 
 import os
 
@@ -11,7 +11,10 @@ ESTIMATORS = "sklearn"
 
 
 def check_allowed(name: str, reason: str) -> None:
-    """Raise a `LeafidError`, which begins with a reason, unless the user allows a name or the module in it."""
+    """Raise a `LeafidError` unless the user allows a name or the module in it.
+
+    The error begins with a reason.
+    """
     entries = os.environ.get(ALLOWED, "").split(",")
     allowed = [entry.strip() for entry in entries if entry.strip()]
     if {name, name.partition(":")[0]}.isdisjoint(allowed):

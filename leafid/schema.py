@@ -1,7 +1,8 @@
-"""The one place that turns TOML and JSON into typed objects, and says what is wrong with them.
+"""The one place that makes typed objects of TOML and JSON, and names their errors.
 
-`msgspec` does the checking: types are annotations, and it has no dependencies of its own. Its errors leave out what was
-found and the names of a table's entries, which are added here.
+`msgspec` does the checking: types are annotations, and it has no dependencies of its
+own. Its errors leave out what was found and the names of a table's entries, which are
+added here.
 """
 
 import json
@@ -20,9 +21,10 @@ from leafid.files import StrPath
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
-# A message of msgspec: the problem, and the place, such as ``$.experts[...].families[0]``.
+# A message of msgspec: the problem, and the place, such as
+# ``$.experts[...].families[0]``.
 _ERROR = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?", re.DOTALL)
-# The words of messages for those of msgspec.
+# The words of messages for the words of msgspec.
 _WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
 _WORDS |= {"str": "text", "object": "a table", "array": "a list"}
 
@@ -52,12 +54,16 @@ def read_json(file: StrPath, type_: type[T]) -> T:
 
 
 def convert(data: Any, type_: type[T], source: object) -> T:
-    """Convert plain data to a type by `check_types`; refuse numbers that aren't finite, and invalid characters."""
+    """Convert plain data to a type by `check_types`.
+
+    Refuse numbers that aren't finite, and invalid characters.
+    """
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):
         raise LeafidError(
-            f"{source}: expected finite numbers and text of Unicode characters, found others"
+            f"{source}: expected finite numbers and text of Unicode characters, found "
+            "others"
         ) from None
     return check_types(data, type_, source)
 
@@ -68,12 +74,14 @@ def check_types(
     source: object,
     decode: Callable[[type, Any], Any] | None = None,
 ) -> T:
-    """Convert plain data, as TOML or JSON gives it, to a type that msgspec knows, checking every value.
+    """Convert plain data of TOML or JSON to a type of msgspec, and check every value.
 
-    Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a ``__post_init__`` that raises a `ValueError`
-    ("expected …, found …") refuses an object. ``decode(type, value)`` makes an object of a type that msgspec doesn't
-    know, or raises a `ValueError`. At the first value that isn't as expected a `LeafidError` is raised: it begins with
-    `source`, such as a file's path, and tells the value's path in the data, what was expected and what was found.
+    Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a
+    ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
+    object. ``decode(type, value)`` makes an object of a type that msgspec doesn't know,
+    or raises a `ValueError`. At the first value that isn't as expected a `LeafidError`
+    is raised: it begins with `source`, such as a file's path, and tells the value's
+    path in the data, what was expected and what was found.
     """
     attempt = partial(msgspec.convert, type=type_, dec_hook=decode, str_keys=True)
     try:
@@ -85,7 +93,7 @@ def check_types(
 
 
 def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
-    """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
+    """Describe an error of msgspec: its place, what was expected, and found."""
     parts = _ERROR.fullmatch(error)
     message, place = parts.groups() if parts else (error, None)
     value = whole = deepcopy(data)
@@ -104,7 +112,10 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
     if unknown := re.fullmatch(
         r"Object contains unknown field `(.*)`", message, re.DOTALL
     ):
-        message = f"unknown key '{unknown[1]}'; expected {_list_allowed(attempt.keywords['type'], path)}"
+        message = (
+            f"unknown key '{unknown[1]}'; expected "
+            f"{_list_allowed(attempt.keywords['type'], path)}"
+        )
     if message.startswith("Invalid enum value"):
         message = f"Expected {_list_allowed(attempt.keywords['type'], path)}"
     message = message.replace("Number out of range", "Expected `float`")
@@ -115,13 +126,18 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
             message.partition(", got")[0],
         )
         message = f"e{expected[1:].replace('`', '')}, found {value!r:.100}"
-    return f"{path}: {message}" if path else message
+    if path:
+        message = f"{path}: {message}"
+    return message
 
 
 def _find_entry(
     table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]
 ) -> str:
-    """Find the name of the entry of a table that has an error, which msgspec leaves out, and remove the others."""
+    """Find the entry of a table that has an error, and remove the others.
+
+    msgspec leaves out its name.
+    """
     for name, value in list(table.items()):
         table.clear()
         table[name] = value
@@ -154,4 +170,6 @@ def _list_allowed(kind: Any, path: str) -> str:
             or [member.value for member in getattr(part, "cls", ())]
         )
     *first, last = map(str, allowed or ["one of the documented values"])
-    return f"{', '.join(first)} or {last}" if first else last
+    if not first:
+        return last
+    return f"{', '.join(first)} or {last}"

@@ -1,8 +1,9 @@
-"""leafid as estimators of scikit-learn: `LeafDescriptor` transforms pictures, `LeafClassifier` classifies them.
+"""Estimators of scikit-learn: `LeafDescriptor` for vectors, `LeafClassifier` for names.
 
-They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
-``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There, ``FunctionTransformer(model.embed)`` makes a matrix of
-the features of a model. `color` is the order of channels in arrays, "bgr" or "rgb".
+They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of
+a matrix, and work in ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. There,
+``FunctionTransformer(model.embed)`` makes a matrix of the features of a model. `color`
+is the order of channels in arrays, "bgr" or "rgb".
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class _PictureEstimator(BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class LeafDescriptor(TransformerMixin, _PictureEstimator):
-    """Measures leaves: makes a matrix with a row for each picture, NaN where it shows no leaf, and a column a measure.
+    """Measures leaves: a row a picture, NaN without a leaf, and a column a measure.
 
     Parameters
     ----------
@@ -73,7 +74,23 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
-        """Check the parameters; there is nothing to learn."""
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X : sequence of pictures
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        LeafidError
+            If X is no sequence of pictures, or there is no such family or type.
+        """
         _list_pictures(X, self.color)
         AcquisitionType.parse(self.acquisition_type)
         self.feature_names_out_ = np.array(
@@ -82,17 +99,31 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         return self
 
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
-        """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
+        """Measure pictures.
+
+        Parameters
+        ----------
+        X : sequence of pictures
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pictures, n_measures)
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
+        """
         check_is_fitted(self)
         type_ = AcquisitionType.parse(self.acquisition_type)
         pictures = [
             replace(picture, type=type_) for picture in _list_pictures(X, self.color)
         ]
         names = tuple(family.name for family in find_families(self.families))
-        key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
+        expert = Expert(descriptor="measures", families=names)
         with open_loader(self.jobs, self.cache) as loader:
             function = PictureFunction(
-                key,
+                f"measures|{expert.make_feature_key()}",
                 n_values=len(self.feature_names_out_),
                 compute=self._measure,
                 dtype=np.float32,
@@ -129,7 +160,8 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     acquisition_type : {"scan", "scan-like", "photo"}
         How the pictures were taken.
     cache : path or bool
-        As in `leafid.train`: with the default, features computed in one fold or fit serve the next.
+        As in `leafid.train`: with the default, features computed in one fold or fit
+        serve the next.
     jobs : int
         Number of worker processes; -1 uses every core.
     random_state : int
@@ -153,10 +185,28 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     def fit(
         self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None
     ) -> LeafClassifier:
-        """Train on pictures with labels of any kind that `numpy.unique` can sort.
+        """Train on pictures.
 
-        `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
-        others of it; without groups each picture counts as a plant of its own.
+        Parameters
+        ----------
+        X : sequence of pictures, length n
+        y : array_like, shape (n,)
+            Labels of any kind that `numpy.unique` can sort.
+        groups : array_like, shape (n,), optional
+            The plant of each picture. Scores are calibrated on plants that the
+            classifiers were not fitted on; without groups each picture counts as a
+            plant.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If X is no sequence of pictures.
+        LeafidError
+            If the recipe can't be used, or there is too little to learn from.
         """
         pictures = _list_pictures(X, self.color)
         check_consistent_length(X, y, groups)
@@ -164,11 +214,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         type_ = AcquisitionType.parse(self.acquisition_type)
-        plants = (
-            [None] * len(y)
-            if groups is None
-            else [str(group) for group in np.asarray(groups)]
-        )
+        plants: list[str | None] = [None] * len(y)
+        if groups is not None:
+            plants = [*map(str, np.asarray(groups))]
         labelled = [
             replace(
                 picture,
@@ -189,9 +237,21 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         return self
 
     def predict_proba(self, X: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the probability of each class; float64 (n_pictures, n_classes), columns as in `classes_`.
+        """Return the probability of each class.
 
-        A picture that can't be read raises a `LeafidError`.
+        Parameters
+        ----------
+        X : sequence of pictures
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pictures, n_classes)
+            From 0 to 1; the columns are in the order of `classes_`.
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
         """
         check_is_fitted(self)
         rows = []
@@ -206,16 +266,34 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         return np.array(rows)
 
     def predict(self, X: Sequence[Any]) -> NDArray[Any]:
-        """Return the likeliest class of each picture."""
+        """Return the likeliest class of each picture.
+
+        Parameters
+        ----------
+        X : sequence of pictures
+
+        Returns
+        -------
+        ndarray, shape (n_pictures,)
+
+        Raises
+        ------
+        LeafidError
+            If a picture can't be read.
+        """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def _list_pictures(X: Any, color: str) -> list[Picture]:
-    """Turn X into a picture for each of its items; in memory, a picture is called by its position, ``X[3]``."""
+    """Turn X into a picture for each of its items.
+
+    In memory, a picture is called by its position, ``X[3]``.
+    """
     is_table = getattr(X, "ndim", 1) not in {1, 4}
     if is_one_picture(X) or is_table or not hasattr(X, "__len__"):
         raise InputError(
-            f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture"
+            f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] "
+            "for one picture"
         )
     if not len(X):
         raise InputError("X: expected at least one picture, found 0 sample(s)")

@@ -1,4 +1,4 @@
-"""The one place that reads text files, among them CSV tables and XML, and that parses numbers in text."""
+"""The one place that reads text files, CSV tables and XML, and parses numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ import defusedxml.ElementTree
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import StrPath, open_input
 
-#: Maximum sizes of a text file and of an XML file.
-MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
-# What tells Excel, in a line above a table, what separates its cells.
+#: Maximum size of a text file.
+MAX_BYTES = 1 << 28
+#: Maximum size of an XML file.
+MAX_XML_BYTES = 1 << 20
+# A line above a table that names the separator of its cells to Excel.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
 # Where a quote is written before a cell that a spreadsheet would take for a formula,
 # and that quote.
@@ -30,7 +32,7 @@ _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
 def read_text(file: StrPath) -> str:
-    """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
+    """Read an untrusted UTF-8 file, without byte order mark, with its line ends.
 
     Letters with accents become single characters (Unicode form NFC): file systems and
     editors differ in that. A `LeafidError` that names the line and the first invalid
@@ -53,7 +55,7 @@ def read_text(file: StrPath) -> str:
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 
-    None where a file is no UTF-8 text.
+    Returns None where a file is no UTF-8 text.
 
     The line that tells Excel what separates cells is skipped.
     """
@@ -88,17 +90,19 @@ def read_lines(
         ):
             if len(line) > max_length:
                 raise LeafidError(
-                    f"{file}:{number}: expected lines of at most {max_length} characters, found more"
+                    f"{file}:{number}: expected lines of at most {max_length} "
+                    "characters, found more"
                 )
             yield line if line.isascii() else unicodedata.normalize("NFC", line)
 
 
 def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's first line, from 1, and its cells; empty rows are left out.
+    """Read a CSV file: yield the number of each row's first line, and its cells.
 
-    Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above
-    the table names, or that split the heading into the most cells. Empty cells to the
-    right of the heading are left out, and the quotes of `escape_formula`.
+    Numbers count from 1; empty rows are left out. Commas, semicolons, tabs or bars
+    separate cells: the separator is named in a line ``sep=;`` above the table, or is
+    the one that splits the heading into the most cells. Empty cells to the right of the
+    heading are left out, and the quotes of `escape_formula`.
     """
     text = read_text(file)
     separators = ",;\t|"
@@ -106,7 +110,8 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
         separators = match[1]
         text = text[match.end() :]
     heading = [_find_first_line(text)]
-    line, width = 1, 0
+    line = 1
+    width = 0
     try:
         separator = max(
             separators, key=lambda mark: len(next(csv.reader(heading, delimiter=mark)))
@@ -126,7 +131,10 @@ def read_table(file: StrPath) -> Iterator[tuple[int, list[str]]]:
                 yield line, [_ESCAPING_QUOTE.sub("", cell) for cell in cells]
             line = reader.line_num + 1
     except csv.Error as error:
-        reason = f"found an error: {error}; is each quote closed in the row that begins here?"
+        reason = (
+            f"found an error: {error}; is each quote closed in the row that begins "
+            "here?"
+        )
         raise LeafidError(f"{file}:{line}: expected a table as CSV, {reason}") from None
 
 
@@ -169,15 +177,15 @@ def read_xml(file: StrPath) -> Element:
 def parse_finite_number(word: str) -> float | None:
     """Parse a decimal number as people write it, with blanks around it allowed.
 
-    None if it isn't one.
+    Returns None for any other text.
 
     ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are
     refused.
 
     Examples
     --------
-    >>> parse_finite_number("2.5e-1"), parse_finite_number("1_0"), parse_finite_number("inf"), parse_finite_number("٣")
-    (0.25, None, None, None)
+    >>> [parse_finite_number(word) for word in ("2.5e-1", "1_0", "inf", "٣")]
+    [0.25, None, None, None]
     """
     if "_" in word or not word.isascii():
         return None
@@ -185,24 +193,27 @@ def parse_finite_number(word: str) -> float | None:
         number = float(word)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return number
 
 
 def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
     """Parse ASCII digits.
 
-    None if there is anything else, or more digits than any such number has.
+    Returns None for any other text, or more digits than any such number has.
     """
     # Converting a huge number takes long.
-    return (
-        int(word)
-        if word.isascii() and word.isdigit() and len(word) <= max_digits
-        else None
-    )
+    if not word.isascii() or not word.isdigit() or len(word) > max_digits:
+        return None
+    return int(word)
 
 
 class LineProblems:
-    """Collects what is wrong with the lines of a file, and raises a `ProblemsError` at the end of a ``with`` block."""
+    """Collects the problems of a file's lines.
+
+    A `ProblemsError` is raised at the end of a ``with`` block.
+    """
 
     def __init__(self, file: StrPath) -> None:
         self.file = file
@@ -230,10 +241,12 @@ class LineProblems:
             raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:
-        """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
+        """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
         if len(self._listed) < MAX_PROBLEMS:
-            place = str(self.file) if line is None else f"{self.file}:{line}"
+            place = str(self.file)
+            if line is not None:
+                place += f":{line}"
             self._listed.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:

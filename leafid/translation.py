@@ -1,7 +1,4 @@
-"""Says what people read in their language.
-
-Messages are in English here, and `languages/*.csv` translates them.
-"""
+"""Translates the messages, which are in English here, by `languages/*.csv`."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,9 +20,18 @@ _language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 @contextmanager
 def using_language(language: str) -> Iterator[None]:
-    """Say everything in a language, "en", "fr" or "de", in this thread or task.
+    """Say everything in a language inside the ``with`` block.
 
-    An `InputError` is raised for any other.
+    It holds for this thread or task.
+
+    Parameters
+    ----------
+    language : {"en", "fr", "de"}
+
+    Raises
+    ------
+    InputError
+        If there is no such language.
     """
     if language not in LANGUAGES:
         raise InputError(f"expected one of {', '.join(LANGUAGES)}, found {language!r}")
@@ -37,14 +43,14 @@ def using_language(language: str) -> Iterator[None]:
 
 
 def get_language() -> str:
-    """Return the current one of the `LANGUAGES`."""
+    """Return the current language, a key of `LANGUAGES`."""
     return _language.get()
 
 
 def translate(message: str, **values: Any) -> str:
-    """Translate a message, and fill in values where it has their names in braces.
+    """Translate a message, and replace names in braces by their values.
 
-    Numbers are written as people do.
+    Numbers have the decimal mark of the language.
 
     Examples
     --------

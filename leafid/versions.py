@@ -1,17 +1,18 @@
-"""The versions of what is computed of pictures, which are parts of keys in the feature cache.
+"""The versions of computations, which are parts of keys in the feature cache.
 
-Raise one where what it stands for changes, so that no cached value of before is used.
+Raise a version with each change of its computation, so that no older value in the cache
+is used.
 """
 
 #: Of the vectors of all experts, and of whatever else is measured on pictures.
 FEATURE_VERSION = 32
 #: Of codebooks.
 CODEBOOK_VERSION = 3
-#: Of the features that acquisition types are recognised by.
+#: Of the features by which acquisition types are recognised.
 TYPE_VERSION = 2
 #: Of the same features of a sheet that is composited onto a surface.
 SURFACE_TYPE_VERSION = 1
 #: Of the traits that a model learns of its species.
 TRAIT_VERSION = 3
-#: Of the drawings of what is no leaf.
+#: Of the drawings of pictures without a leaf.
 DRAWING_VERSION = 6

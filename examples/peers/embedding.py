@@ -1,11 +1,12 @@
-"""A frozen embedding of a deep network, EfficientNet-Lite0 trained on ImageNet [1]_, and logistic regression.
+"""EfficientNet-Lite0, frozen after its training on ImageNet [1]_, and a classifier.
 
-It needs further packages: see README.md.
+The classifier is logistic regression on the embedding. It needs further packages: see
+README.md.
 
 References
 ----------
-.. [1] M. Tan, Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", ICML 2019,
-   arXiv:1905.11946
+.. [1] M. Tan, Q. Le, "EfficientNet: rethinking model scaling for convolutional neural
+   networks", ICML 2019, arXiv:1905.11946
 """
 
 import cv2
@@ -26,7 +27,7 @@ network = EfficientNet.from_pretrained(
 
 
 def describe(picture):
-    """Describe the picture, squeezed into a square, by the means of the last layer's features; float32 (1280,)."""
+    """Average the last layer's features of a picture made square; float32 (1280,)."""
     image = cv2.cvtColor(leafid.read_image(picture.file), cv2.COLOR_BGR2RGB)
     square = cv2.resize(image, (224, 224), interpolation=cv2.INTER_AREA)
     # The network was trained on values from -1 to 1.

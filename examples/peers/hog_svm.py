@@ -1,9 +1,9 @@
-"""HOG and a linear SVM [1]_: histograms of oriented gradients of the whole picture at a fixed size.
+"""HOG and a linear SVM [1]_: histograms of oriented gradients of the whole picture.
 
 References
 ----------
-.. [1] N. Dalal, B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005,
-   doi:10.1109/CVPR.2005.177
+.. [1] N. Dalal, B. Triggs, "Histograms of oriented gradients for human detection", CVPR
+   2005, doi:10.1109/CVPR.2005.177
 """
 
 import cv2

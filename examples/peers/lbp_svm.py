@@ -1,9 +1,10 @@
-"""Uniform local binary patterns and an SVM [1]_: how often each pattern of neighbours occurs, at three radii.
+"""Uniform local binary patterns at three radii, and an SVM [1]_.
 
 References
 ----------
-.. [1] T. Ojala, M. Pietikäinen, T. Mäenpää, "Multiresolution gray-scale and rotation invariant texture classification
-   with local binary patterns", IEEE TPAMI 24(7), 2002, doi:10.1109/TPAMI.2002.1017623
+.. [1] T. Ojala, M. Pietikäinen, T. Mäenpää, "Multiresolution gray-scale and rotation
+   invariant texture classification with local binary patterns", IEEE TPAMI 24(7), 2002,
+   doi:10.1109/TPAMI.2002.1017623
 """
 
 import cv2
@@ -18,7 +19,7 @@ import leafid
 
 
 def describe(picture):
-    """Describe the picture by rotation-invariant uniform patterns of 8, 16 and 24 neighbours; float (54,)."""
+    """Count rotation-invariant patterns of 8, 16 and 24 neighbours; float (54,)."""
     grey = cv2.cvtColor(leafid.read_image(picture.file), cv2.COLOR_BGR2GRAY)
     scale = 256 / max(grey.shape)
     grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)

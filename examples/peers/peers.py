@@ -1,9 +1,11 @@
-"""What the scripts of this folder share: they describe pictures, and answer for a fold by a classifier of the others.
+"""The frame of the scripts of this folder: descriptions, folds, and answers.
 
-Each is called as `python hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a table with the columns `picture`,
-`fold` and, for several repeats, `repeat`; a file is written for each repeat, then `OUTPUT-0.npz`, `OUTPUT-1.npz`, ….
-It has the arrays `pictures`, `species` and `scores`, float (n_pictures, n_species), the best species highest and those
-without a training picture 0.
+A classifier of the other folds answers for each fold. Each is called as `python
+hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a table with the columns
+`picture`, `fold` and, for several repeats, `repeat`; a file is written for each repeat,
+then `OUTPUT-0.npz`, `OUTPUT-1.npz`, …. It has the arrays `pictures`, `species` and
+`scores`, float (n_pictures, n_species), which are highest for the best species and 0
+for a species without a training picture.
 """
 
 import csv
@@ -19,10 +21,12 @@ import leafid
 
 
 def evaluate_on_folds(describe, classifier):
-    """Describe each picture, train the classifier without each fold, and write its answers for the fold.
+    """Describe each picture, and write the answers of a classifier for each fold.
 
-    `describe` turns a `leafid.Picture` into an array. `classifier` is one of scikit-learn, which takes a list of them;
-    what it learns from pictures, such as a codebook, belongs into it, so that no fold has seen the pictures it names.
+    The classifier is trained on the other folds. `describe` turns a `leafid.Picture`
+    into an array. `classifier` is one of scikit-learn, which takes a list of them; what
+    it learns from pictures, such as a codebook, belongs into it, so that no fold has
+    seen the pictures it names.
     """
     collection, folds_file, output = sys.argv[1:]
     fold_of = {}
@@ -48,18 +52,23 @@ def evaluate_on_folds(describe, classifier):
         lambda index: _score(trained, [described[index]]), test[:100]
     )[1]
     print(
-        f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to classify (median)"
+        f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to "
+        "classify (median)"
     )
 
 
 def _answer_folds(pictures, described, fold_of, classifier, file):
-    """Write the answers for each fold; returns the classifier without the last one, and the indices of its pictures."""
+    """Write the answers for each fold.
+
+    Returns the classifier without the last one, and the indices of its pictures.
+    """
     labels = np.array([picture.species for picture in pictures])
     folds = np.array([fold_of[picture.name] for picture in pictures])
     species = np.unique(labels)
     scores = np.zeros((len(pictures), len(species)), np.float32)
     for fold in np.unique(folds):
-        training, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        training = np.flatnonzero(folds != fold)
+        test = np.flatnonzero(folds == fold)
         trained = clone(classifier).fit(
             [described[index] for index in training], labels[training]
         )
@@ -77,15 +86,22 @@ def _answer_folds(pictures, described, fold_of, classifier, file):
 
 
 def _score(trained, described):
-    """Return probabilities, or what ranks species alike; float (n_pictures, n_classes)."""
+    """Return probabilities, or what ranks species alike.
+
+    Float (n_pictures, n_classes).
+    """
     if hasattr(trained, "predict_proba"):
         return trained.predict_proba(described)
     return softmax(trained.decision_function(described), axis=1)
 
 
 def _time_each(function, items):
-    """Call a function with each item; returns the results, and the median of the seconds a call took."""
-    results, seconds = [], []
+    """Call a function with each item.
+
+    Returns the results, and the median of the seconds a call took.
+    """
+    results = []
+    seconds = []
     for item in items:
         start = time.perf_counter()
         results.append(function(item))

@@ -1,8 +1,9 @@
-"""Measures of the leaf's shape and a random forest [1]_: of the mask that `leafid.segment` finds.
+"""The leaf's shape and a random forest [1]_, by the mask of `leafid.segment`.
 
 References
 ----------
-.. [1] L. Breiman, "Random forests", Machine Learning 45(1), 2001, doi:10.1023/A:1010933404324
+.. [1] L. Breiman, "Random forests", Machine Learning 45(1), 2001,
+   doi:10.1023/A:1010933404324
 """
 
 import cv2
@@ -15,7 +16,10 @@ import leafid
 
 
 def describe(picture):
-    """Describe the blade by ratios of its lengths and areas, and Hu's moments; float (13,), 0 without a leaf."""
+    """Describe the blade by ratios of its lengths and areas, and Hu's moments.
+
+    Float (13,), 0 without a leaf.
+    """
     image = leafid.read_image(picture.file)
     blade = leafid.segment(image, picture.type).blade
     if not blade.any():

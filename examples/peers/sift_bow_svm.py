@@ -1,9 +1,12 @@
-"""A bag of SIFT words and an SVM with a chi-squared kernel [1]_: keypoints of the whole picture, counted by their word.
+"""A bag of SIFT words and an SVM with a chi-squared kernel [1]_.
+
+The keypoints are of the whole picture.
 
 References
 ----------
-.. [1] J. Zhang, M. Marszałek, S. Lazebnik, C. Schmid, "Local features and kernels for classification of texture and
-   object categories: a comprehensive study", IJCV 73(2), 2007, doi:10.1007/s11263-006-9794-4
+.. [1] J. Zhang, M. Marszałek, S. Lazebnik, C. Schmid, "Local features and kernels for
+   classification of texture and object categories: a comprehensive study", IJCV 73(2),
+   2007, doi:10.1007/s11263-006-9794-4
 """
 
 import cv2
@@ -34,7 +37,10 @@ class BagOfWords(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, described):
-        """Return the share of each word in each picture; float32 (n_pictures, n_words)."""
+        """Return the share of each word in each picture.
+
+        Float32 (n_pictures, n_words).
+        """
         words = [
             self.codebook_.predict(descriptors.astype(np.float32))
             for descriptors in described

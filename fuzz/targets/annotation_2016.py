@@ -8,7 +8,8 @@ from fuzz.target import Target, write_input
 from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
 _SEEDS = [
-    b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n1 b.jpg leaf 0.1:3x3+1+1\n",
+    b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n"
+    b"1 b.jpg leaf 0.1:3x3+1+1\n",
     b"2 a.jpg a tree in a park\n2 b.jpg leaves\n",
     b"3 a.jpg 1,2,30\n3 b.jpg 0\n",
     b"4 doc1 a.jpg,b.jpg\n",
@@ -32,5 +33,10 @@ def target() -> Target:
             read_annotations(file, is_truth=True)
             read_annotations(file, _KNOWN)
 
-    return Target("annotation-2016", "run files, truths, lists (ImageCLEF 2016 annotation)", lambda: _SEEDS, call,
-                  (b"0.5:10x20+3+4", b",", b"x", b"+", b":", b"999999999"))  # fmt: skip
+    return Target(
+        "annotation-2016",
+        "run files, truths, lists (ImageCLEF 2016 annotation)",
+        lambda: _SEEDS,
+        call,
+        (b"0.5:10x20+3+4", b",", b"x", b"+", b":", b"999999999"),
+    )

@@ -1,4 +1,4 @@
-"""What pictures show: drawings with unusual masks and contours, through the whole pipeline."""
+"""Drawings with unusual masks and contours, through the whole pipeline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _load_model() -> Model:
 
 
 def target() -> Target:
-    """Identify a drawing, which the bytes choose, as a picture of one type, and measure it."""
+    """Identify and measure a drawing, which the bytes choose, as one type."""
 
     def call(data: bytes, folder: Path) -> None:
         kind, type_, *seed = [*data, 0, 0]
@@ -46,12 +46,16 @@ def target() -> Target:
 def _check_drawing(
     model: Model, image: np.ndarray, type_: AcquisitionType, name: str
 ) -> None:
-    """Identify and measure a picture; raise if an answer is no ranking, or a measure no number."""
+    """Identify and measure a picture.
+
+    Raise if an answer is no ranking, or a measure no number.
+    """
     (answer,) = model.identify(image, assume_type=type_)
     total = sum(probability for _, probability in answer.ranking)
     if answer.problem or not 0.999 < total <= 1 + 1e-9:
         raise AssertionError(
-            f"{name} as {type_}: expected probabilities that sum to 1, found {total}: {answer}"
+            f"{name} as {type_}: expected probabilities that sum to 1, found {total}: "
+            f"{answer}"
         )
     leaf = segment(image, type_)
     if leaf.mask.any() and not all(map(np.isfinite, describe(image, leaf).values())):

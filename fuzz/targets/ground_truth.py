@@ -17,11 +17,14 @@ _SEEDS = [
     b"\xef\xbb\xbfPlatanus x hispanica 1.png\r\n\r\nAcer campestre\r\n",
     b"1.jpg 2.jpg\nAcer 1.jpg x\n",
 ]
-_XML = b"<Image><FileName>1.jpg</FileName><Type>Scan</Type><ClassId>Quercus robur</ClassId></Image>"
+_XML = (
+    b"<Image><FileName>1.jpg</FileName><Type>Scan</Type>"
+    b"<ClassId>Quercus robur</ClassId></Image>"
+)
 
 
 def target() -> Target:
-    """Read the file alone, for what it knows, and together with an XML file beside it and a list of species."""
+    """Read the file alone, and with an XML file beside it and a list of species."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "GroundTruth.txt", data)

@@ -31,18 +31,11 @@ def target() -> Target:
         file = write_input(folder, "mask.png", data)
         read_label_mask(file)
 
-    words = (
-        b"IHDR",
-        b"IDAT",
-        b"PLTE",
-        b"tRNS",
-        b"IEND",
-        b"iTXt",
-        b"zTXt",
-        b"iCCP",
-        b"eXIf",
-        b"acTL",
-        b"fcTL",
+    words = b"IHDR IDAT PLTE tRNS IEND iTXt zTXt iCCP eXIf acTL fcTL"
+    return Target(
+        "label-mask",
+        "label masks (PNG)",
+        lambda: list(map(_png, ("L", "1", "P", "I;16", "RGB"))),
+        call,
+        tuple(words.split()),
     )
-    return Target("label-mask", "label masks (PNG)", lambda: [_png(m) for m in ("L", "1", "P", "I;16", "RGB")], call,
-                  words)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Model files: the file as a whole, and its manifest and data under a checksum that is right."""
+"""Model files: the whole file, and its manifest and data with a correct checksum."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ def pack_parts(parts: dict[str, bytes]) -> bytes:
 
 
 def target() -> Target:
-    """Take the first byte as the number of a part, whose content follows; other numbers stand for a whole file."""
+    """Take the first byte as the number of a part, whose content follows.
+
+    Other numbers stand for a whole file.
+    """
 
     def call(data: bytes, folder: Path) -> None:
         parts = make_parts()

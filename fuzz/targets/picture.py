@@ -78,13 +78,15 @@ def target() -> Target:
             )
         read_image(file, max_side=16)
 
-    words = (b"\xff\xd8", b"\xff\xd9", b"\xff\xda", b"\xff\xc0", b"\xff\xc2", b"\xff\xe1", b"IHDR", b"IDAT", b"acTL",
-             b"RIFF", b"WEBPVP8X", b"ANIM", b"II*\0", b"MM\0*", b"BM", b"Exif\0\0", b"GIF89a",
-             b"ftypheic", b"ftypavif", b"mif1", b"meta", b"ispe", b"irot", b"iloc", b"grid")  # fmt: skip
+    words = (
+        b"\xff\xd8 \xff\xd9 \xff\xda \xff\xc0 \xff\xc2 \xff\xe1 IHDR IDAT "
+        b"acTL RIFF WEBPVP8X ANIM II*\0 MM\0* BM Exif\0\0 GIF89a ftypheic ftypavif "
+        b"mif1 meta ispe irot iloc grid"
+    )
     return Target(
         "picture",
         "pictures (JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC, AVIF)",
         _seeds,
         call,
-        words,
+        tuple(words.split()),
     )

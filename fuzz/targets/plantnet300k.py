@@ -8,12 +8,13 @@ from fuzz.target import Target, write_input
 from leafid.pictures.readers.plantnet300k import read
 
 _NAMES = b'{"1355868": "Lactuca virosa L.", "1355920": "Acer campestre"}'
-_METADATA = b"""{"a": {"species_id": "1355868", "obs_id": "1008", "organ": "leaf", "author": "Jane", "split": "train"},
+_METADATA = b"""{"a": {"species_id": "1355868", "obs_id": "1008", "organ": "leaf",
+ "author": "Jane", "split": "train"},
  "b": {"obs_id": 7, "organ": "other", "author": null}}"""
 
 
 def target() -> Target:
-    """Take the input for the species names where it begins with N, for the metadata otherwise."""
+    """Take inputs that begin with N for the species names, others for the metadata."""
 
     def call(data: bytes, folder: Path) -> None:
         if not (folder / "images").exists():
@@ -29,16 +30,11 @@ def target() -> Target:
             if not problem.isprintable():
                 raise AssertionError(f"a problem is not one line: {problem!r}"[:300])
 
-    words = (
-        b'"1355868"',
-        b'"organ"',
-        b'"obs_id"',
-        b'"leaf"',
-        b"null",
-        b"\\u2028",
-        b"\\ud800",
-        b"1e999",
-        b"NaN",
+    words = b'"1355868" "organ" "obs_id" "leaf" null \\u2028 \\ud800 1e999 NaN'
+    return Target(
+        "plantnet300k",
+        "species names and metadata (JSON of Pl@ntNet-300K)",
+        lambda: [b"N" + _NAMES, _METADATA],
+        call,
+        tuple(words.split()),
     )
-    return Target("plantnet300k", "species names and metadata (JSON of Pl@ntNet-300K)",
-                  lambda: [b"N" + _NAMES, _METADATA], call, words)  # fmt: skip

@@ -30,7 +30,8 @@ _SEEDS = [
     _GOOD,
     b"213.jpg Sorbus torminalis 1 0.7\n213.jpg Sorbus torminalis 3 -1e-5\n",
     b"\xef\xbb\xbf<213.jpg> <Sorbus torminalis> 0 nan\r\n\n213.jpg Sorbus 1,5\n",
-    b"picture,species,score\n213.jpg,Sorbus torminalis,0.7\n2107,Crataegus azarolus,1\n",
+    b"picture,species,score\n"
+    b"213.jpg,Sorbus torminalis,0.7\n2107,Crataegus azarolus,1\n",
     b",Sorbus torminalis,Crataegus azarolus\n213.jpg,0.7,0.3\n",
     b"213.jpg Q0 Sorbus_torminalis 1 0.7 tag\n",
     b"213.jpg;Sorbus torminalis;0.7;1\n",
@@ -43,7 +44,10 @@ _KNOWN = KnownNames(
 
 
 def target() -> Target:
-    """Read a run strictly, like the official scorer, and against known names; a valid run must read back."""
+    """Read a run strictly, like the official scorer, and against known names.
+
+    A valid run must read back.
+    """
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "run.txt", data)

@@ -10,7 +10,8 @@ from pathlib import Path
 from fuzz.target import Target
 from leafid.features.feature_cache import FeatureCache
 
-_KEY, _VALUE = b"key" * 8, bytes(range(256))
+_KEY = b"key" * 8
+_VALUE = bytes(range(256))
 
 
 @cache
@@ -23,9 +24,10 @@ def _database() -> bytes:
 
 
 def target() -> Target:
-    """Open the file as a store, look a value up, keep another; what is found must stand there with its checksum.
+    """Open the file as a store, look a value up, keep another.
 
-    libFuzzer reads a checksum out of the comparison with it and writes it beside a changed value: that is no damage.
+    What is found must stand there with its checksum. libFuzzer reads a checksum out of
+    the comparison with it and writes it beside a changed value: that is no damage.
     """
 
     def call(data: bytes, folder: Path) -> None:

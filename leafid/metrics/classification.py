@@ -1,6 +1,7 @@
-"""Scores of names: how often each of k names is correct, given, and shown.
+"""Scores of k names, by the numbers of pictures with a name as prediction and label.
 
-All take counts of pictures, float (k, m), for m samples of pictures.
+All take counts, float (k, m), for m samples of pictures: `hits` are pictures whose
+prediction is their label.
 """
 
 import numpy as np
@@ -8,42 +9,42 @@ import numpy as np
 from leafid.metrics.averages import Floats, divide
 
 
-def precision_scores(correct: Floats, given: Floats, shown: Floats) -> Floats:
+def precision_scores(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
     """Score each name by the share of correct ones among the pictures that get it.
 
     Parameters
     ----------
-    correct, given, shown : ndarray of float64, shape (k, m)
+    hits, predictions, labels : ndarray of float64, shape (k, m)
 
     Returns
     -------
     ndarray of float64, shape (k, m)
         From 0 to 1; 0 where no picture gets the name.
     """
-    return divide(correct, given, 0)
+    return divide(hits, predictions, 0)
 
 
-def f1_scores(correct: Floats, given: Floats, shown: Floats) -> Floats:
+def f1_scores(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
     """Score each name by the harmonic mean of its precision and recall.
 
     Parameters
     ----------
-    correct, given, shown : ndarray of float64, shape (k, m)
+    hits, predictions, labels : ndarray of float64, shape (k, m)
 
     Returns
     -------
     ndarray of float64, shape (k, m)
         From 0 to 1; 0 where no picture gets or shows the name.
     """
-    return divide(2 * correct, given + shown, 0)
+    return divide(2 * hits, predictions + labels, 0)
 
 
-def kappa_score(correct: Floats, given: Floats, shown: Floats) -> Floats:
+def kappa_score(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
     """Score all names by Cohen's kappa: how much more are correct than by chance.
 
     Parameters
     ----------
-    correct, given, shown : ndarray of float64, shape (k, m)
+    hits, predictions, labels : ndarray of float64, shape (k, m)
 
     Returns
     -------
@@ -55,16 +56,16 @@ def kappa_score(correct: Floats, given: Floats, shown: Floats) -> Floats:
     .. [1] J. Cohen, "A coefficient of agreement for nominal scales", Educational and
        Psychological Measurement 20, 1960.
     """
-    highest = _covariance(shown, given, shown)
-    return divide(_covariance(correct, given, shown), highest)
+    highest = _covariance(labels, predictions, labels)
+    return divide(_covariance(hits, predictions, labels), highest)
 
 
-def matthews_score(correct: Floats, given: Floats, shown: Floats) -> Floats:
+def matthews_score(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
     """Score all names by the Matthews correlation coefficient.
 
     Parameters
     ----------
-    correct, given, shown : ndarray of float64, shape (k, m)
+    hits, predictions, labels : ndarray of float64, shape (k, m)
 
     Returns
     -------
@@ -76,11 +77,13 @@ def matthews_score(correct: Floats, given: Floats, shown: Floats) -> Floats:
     .. [1] J. Gorodkin, "Comparing two K-category assignments by a K-category
        correlation coefficient", Computational Biology and Chemistry 28, 2004.
     """
-    variances = _covariance(given, given, given) * _covariance(shown, shown, shown)
-    return divide(_covariance(correct, given, shown), np.sqrt(variances), 0)
+    of_predictions = _covariance(predictions, predictions, predictions)
+    of_labels = _covariance(labels, labels, labels)
+    scale = np.sqrt(of_predictions * of_labels)
+    return divide(_covariance(hits, predictions, labels), scale, 0)
 
 
-def _covariance(correct: Floats, given: Floats, shown: Floats) -> Floats:
-    """Count how many more of all n² pairs of pictures agree in their names than by chance."""
-    by_chance = (given * shown).sum(axis=0)
-    return shown.sum(axis=0) * correct.sum(axis=0) - by_chance
+def _covariance(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
+    """Count by how much agreeing pairs of pictures, of all n², exceed chance."""
+    by_chance = (predictions * labels).sum(axis=0)
+    return labels.sum(axis=0) * hits.sum(axis=0) - by_chance

@@ -108,7 +108,7 @@ def open_set_classification_rate(
     0.5
     """
     rejected = np.sort(np.asarray(unknown, np.float64))
-    # The unknown pictures below, and those not above.
+    # The numbers of unknown pictures below, and not above.
     ends = [np.searchsorted(rejected, known, side) for side in ("left", "right")]
     n_below = np.sum(ends, axis=0) * np.asarray(is_correct, bool)
     if not n_below.size or not rejected.size:

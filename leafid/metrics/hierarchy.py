@@ -84,13 +84,15 @@ def find_likeliest_taxa(
     masses : ndarray of float, shape (n_ranks + 1, n)
         Their probabilities, summed over their species; they rise with the rank.
     """
-    answers, masses = [], []
-    for depth, taxa in enumerate(reversed(paths.T)):
+    answers = []
+    masses = []
+    suffix = ""
+    for taxa in reversed(paths.T):
         names, taxon_of_species = np.unique(taxa, return_inverse=True)
         mass = probabilities @ np.eye(len(names))[taxon_of_species]
-        suffix = f" {WILDCARD}" if depth else ""
         answers.append([f"{name}{suffix}" for name in names[mass.argmax(axis=1)]])
         masses.append(mass.max(axis=1))
+        suffix = f" {WILDCARD}"
     answers.append([WILDCARD] * len(probabilities))
     masses.append(probabilities.sum(axis=1))
     # A coarser taxon is at least as likely by definition; rounding must not make it

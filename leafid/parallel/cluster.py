@@ -23,10 +23,11 @@ _call_lock = threading.Lock()
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Let every call of `ordered_map` inside the ``with`` block use a Dask cluster; None: nothing changes.
+    """Let every call of `ordered_map` inside the ``with`` block use a Dask cluster.
 
-    The address is that of a scheduler, ``tcp://host:port`` or ``tls://host:port``, whose workers must see the same
-    files under the same paths as this process. A `LeafidError` is raised if there is no Dask, or no worker in time.
+    None changes nothing. The address of the scheduler is ``tcp://host:port`` or
+    ``tls://host:port``; its workers must see the same files under the same paths as
+    this process. A `LeafidError` is raised if there is no Dask, or no worker in time.
     """
     if address is None:
         yield
@@ -72,7 +73,8 @@ class _Cluster:
     def __init__(self, client: Any) -> None:
         self.n_workers = sum(client.nthreads().values())
         self._client = client
-        # The result of a task is computed again if the worker that holds it is lost, which scattered data are not.
+        # The result of a task is computed again if the worker that holds it is lost,
+        # which scattered data are not.
         self._share = lru_cache(maxsize=8)(partial(client.submit, bytes))
 
     def submit(
@@ -92,7 +94,7 @@ class _Cluster:
 
 @cache
 def collect_versions() -> dict[str, str]:
-    """Collect the versions of Python, of leafid and of the packages that decide results."""
+    """Collect the versions of Python, leafid and the packages that affect results."""
     versions = {name: importlib.import_module(name).__version__ for name in _MODULES}
     return {"Python": platform.python_version(), **versions}
 
@@ -103,7 +105,8 @@ def check_versions(expected: dict[str, str]) -> None:
         if version != expected[name]:
             difference = f"{name} {version} instead of {expected[name]}"
             raise LeafidError(
-                f"the worker on {platform.node()} has {difference}; install the same on all machines"
+                f"the worker on {platform.node()} has {difference}; install the same "
+                "on all machines"
             )
 
 

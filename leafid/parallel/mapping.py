@@ -1,4 +1,4 @@
-"""Maps a function over many items, in order: in this process, in worker processes, or on the workers of a cluster."""
+"""Maps a function over items in order: in this process, in workers, or on a cluster."""
 
 import logging
 import os
@@ -26,26 +26,32 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Log = list[logging.LogRecord]
 
-#: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
+#: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture
+#: takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: So many pictures are described here sooner than by worker processes, which have to start.
+#: The number of pictures that this process describes sooner than workers, which have to
+#: start.
 N_FEW = 16
-#: Likewise of pictures that are just read.
+#: The same number for pictures that are only read.
 N_FEW_READ = 80
-#: Number of items in progress for each worker: the first to finish waits for those before it.
+#: Number of items in progress for each worker: a result waits for the results before
+#: it.
 _AHEAD = 16
 _NOT_STARTED = (
-    "the worker processes could not start: save the script in a file, and write what uses them below the line "
-    'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
+    "the worker processes could not start: save the script in a file, and write what "
+    "uses them below the line "
+    'if __name__ == "__main__": (where that is so, there is too little memory for '
+    "them: use fewer jobs)"
 )
 _ENDED = "a worker process ended, maybe out of memory; use fewer jobs"
-# What the errors of pools and of Dask mean. Classes are known by name, as their packages take time to import, or may
-# not be installed.
+_CLUSTER_ENDED = "a worker of the cluster ended while computing it, maybe out of memory"
+# What the errors of pools and of Dask mean. Classes are known by name, as their
+# packages take time to import, or may not be installed.
 _LOST_WORKERS = {
     "TimeoutError": "a worker process took too long and was ended",
     "ProcessExpired": _ENDED,
     "BrokenProcessPool": _ENDED,
-    "KilledWorker": "a worker of the cluster ended while computing it, maybe out of memory",
+    "KilledWorker": _CLUSTER_ENDED,
 }
 
 
@@ -58,7 +64,7 @@ class Shared(bytes):
 
 
 class Executor(Protocol):
-    """Workers that compute calls: processes on this machine, or those of a cluster."""
+    """Workers that compute calls: processes on this machine, or on a cluster."""
 
     n_workers: int
 
@@ -68,10 +74,14 @@ class Executor(Protocol):
         *arguments: Any,
         seconds: float | None = None,
     ) -> Future[Any]:
-        """Queue a call in a worker, with a limit of time; `reporting_lost_workers` converts errors of its future."""
+        """Queue a call in a worker, with a limit of time.
+
+        `reporting_lost_workers` converts errors of its future.
+        """
 
 
-#: What computes the calls of `ordered_map`; None: worker processes, as many as there are jobs.
+#: What computes the calls of `ordered_map`; None: worker processes, as many as there
+#: are jobs.
 current_executor: ContextVar[Executor | None] = ContextVar(
     "current_executor", default=None
 )
@@ -86,13 +96,16 @@ def ordered_map(
 ) -> Iterator[Result]:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
-    Where the work is done is decided when this function is called: by the `current_executor` if there is one,
-    otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a picklable
-    function, and a script that is started with ``if __name__ == "__main__":``. No process is started for `n_few`
-    items, and none with one job; then each item is computed when its result is requested.
+    Where the work is done is decided when this function is called: by the
+    `current_executor` if there is one, otherwise in `jobs` worker processes (-1: one
+    for every core), which are kept for later calls. They need a picklable function, and
+    a script that is started with ``if __name__ == "__main__":``. No process is started
+    for `n_few` items, and none with one job; then each item is computed when its result
+    is requested.
 
-    The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
-    reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
+    The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`,
+    is ``make_failure(item, reason)``; without `make_failure` there is no such limit,
+    and a killed worker raises a `WorkerError`.
     """
     check_jobs(jobs)
     if executor := current_executor.get():
@@ -116,7 +129,10 @@ def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
     is_whole = isinstance(jobs, Integral) and not isinstance(jobs, bool)
     if not is_whole or jobs == 0 or jobs not in range(-MAX_JOBS, MAX_JOBS + 1):
-        expected = f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a core"
+        expected = (
+            f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a "
+            "core"
+        )
         raise InputError(f"jobs: {expected}, found {jobs!r:.60}")
 
 
@@ -170,7 +186,10 @@ def _wait_for_result(
 
 @contextmanager
 def reporting_lost_workers() -> Iterator[None]:
-    """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
+    """Convert the errors of processes and of Dask into a `WorkerError`.
+
+    Errors of the work pass unchanged.
+    """
     try:
         yield
     except Exception as error:
@@ -181,7 +200,7 @@ def reporting_lost_workers() -> Iterator[None]:
 
 @contextmanager
 def using_one_thread() -> Iterator[None]:
-    """Let linear algebra use one thread inside the ``with`` block, and OpenCV from now on.
+    """Let linear algebra use one thread inside the block, and OpenCV from now on.
 
     More threads would compete with worker processes for the same cores.
     """
@@ -192,7 +211,7 @@ def using_one_thread() -> Iterator[None]:
 
 @cache
 def _find_libraries(has_scipy: bool) -> ThreadpoolController:
-    """Find the linear algebra libraries that are loaded: that of NumPy, and later that of SciPy."""
+    """Find the loaded linear algebra libraries: NumPy's, and later SciPy's."""
     return ThreadpoolController()
 
 
@@ -200,7 +219,8 @@ def _find_libraries(has_scipy: bool) -> ThreadpoolController:
 def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[Log]:
     """Collect what is logged; without `propagate`, it is logged nowhere else."""
     log: Log = []
-    # It makes messages of arguments, which may be nothing that can be sent from a worker.
+    # It makes messages of arguments, which may be nothing that can be sent from a
+    # worker.
     handler = QueueHandler(log)  # type: ignore[arg-type]  # instead of a class for one use
     handler.enqueue = log.append  # type: ignore[assignment, method-assign]
     logger = logging.getLogger(name)
@@ -215,8 +235,12 @@ def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[L
 
 
 def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
-    """Call a function in a worker, in the folder of the caller; return its result with what it logged."""
-    # Workers outlive the call, so a relative path has to mean what it means to the caller now.
+    """Call a function in a worker, in the folder of the caller.
+
+    Return its result with what it logged.
+    """
+    # Workers outlive the call, so a relative path has to mean what it means to the
+    # caller now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
     with recording_log() as log, using_one_thread():

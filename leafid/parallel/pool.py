@@ -20,11 +20,15 @@ from pebble import ProcessPool
 
 
 class WorkerPool:
-    """Worker processes that start with the first call; one that is killed or takes too long costs that call."""
+    """Worker processes that start with the first call.
+
+    One that is killed or takes too long costs that call.
+    """
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        # By the process that started them: a forked process can't use the workers of its parent.
+        # By the process that started them: a forked process can't use the workers of
+        # its parent.
         self._pools: dict[int, ProcessPool] = {}
 
     def submit(
@@ -41,7 +45,8 @@ class WorkerPool:
                 # A worker was killed while none had work, which ends a pool of pebble.
                 self.close()
         if getattr(multiprocessing.current_process(), "_inheriting", False):
-            # A worker that runs the script of its parent, which says what the script lacks.
+            # A worker that runs the script of its parent, which says what the script
+            # lacks.
             os._exit(1)
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
@@ -62,8 +67,12 @@ class WorkerPool:
 
 @contextmanager
 def _deferring_interrupts() -> Iterator[None]:
-    """Let signals wait while workers start: one that gets Ctrl-C, or starts in part, would print a traceback."""
-    # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
+    """Let signals wait while workers start.
+
+    After Ctrl-C, a worker that starts would print a traceback.
+    """
+    # Workers inherit the mask of this thread. The tracker of resources would lift it
+    # when it starts.
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
@@ -86,7 +95,8 @@ def _deferring_interrupts() -> Iterator[None]:
             signal.raise_signal(received[0])
 
 
-#: Counts the worker processes that a number of jobs means: -1 is one for every core that this process may use.
+#: Counts the worker processes that a number of jobs means: -1 is one for every core
+#: that this process may use.
 count_workers = joblib.effective_n_jobs
 #: Gets the pool of earlier calls with this number of workers.
 get_pool = cache(WorkerPool)
@@ -101,6 +111,6 @@ def _start_worker() -> None:
 
 
 def _end_with_parent(parent: Any) -> None:
-    """End this worker when the process that started it is gone: a killed one can't end its workers."""
+    """End this worker when its parent process has ended, even if it was killed."""
     parent.join()
     os._exit(1)

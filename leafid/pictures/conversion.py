@@ -1,4 +1,4 @@
-"""Turns what Python users hold, such as paths, bytes, arrays and Pillow images, into pictures."""
+"""Makes pictures of what Python users hold: paths, bytes, arrays, Pillow images."""
 
 import logging
 import os
@@ -21,8 +21,9 @@ from leafid.pictures.reading import read_and_warn
 
 #: Says what `to_picture` and `to_image` take.
 EXPECTED = (
-    "expected a path, the bytes of a picture file, an open file, a Pillow image, or an array of shape (H, W), "
-    "(H, W, 1), (H, W, 3) or (H, W, 4), uint8 or float from 0 to 1"
+    "expected a path, the bytes of a picture file, an open file, a Pillow image, or an "
+    "array of shape (H, W), (H, W, 1), (H, W, 3) or (H, W, 4), uint8 or float from 0 "
+    "to 1"
 )
 _ROUNDING = 1e-5
 _BYTES = (bytes, bytearray, memoryview)
@@ -30,10 +31,10 @@ _log = logging.getLogger(__name__)
 
 
 def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
-    """List the pictures of a path, picture in memory, `Picture`, `Collection`, or an iterable of these, in order.
+    """List the pictures of a path, a picture in memory, or several of these, in order.
 
-    `color` is the order of channels in arrays, "bgr" or "rgb".
-    Among several, a path that can't be read remains in the list, for an answer that says why.
+    `color` is the order of channels in arrays, "bgr" or "rgb". Among several, a path
+    that can't be read remains in the list, for an answer that says why.
     """
     check_color(color)
     if isinstance(sources, (str, os.PathLike)):
@@ -55,7 +56,8 @@ def check_color(color: object) -> None:
     """Raise an `InputError` unless it is an order of channels: "bgr" or "rgb"."""
     if color not in ("bgr", "rgb"):
         raise InputError(
-            f"color: expected 'bgr' or 'rgb', the order of channels in arrays, found {color!r:.60}"
+            "color: expected 'bgr' or 'rgb', the order of channels in arrays, found "
+            f"{color!r:.60}"
         )
 
 
@@ -75,7 +77,7 @@ def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
 
 
 def is_one_picture(source: object) -> bool:
-    """Check whether something is a single picture rather than several, without checking that it is a valid one."""
+    """Check whether something is a single picture, valid or not."""
     if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(
         source, "read"
     ):
@@ -85,7 +87,9 @@ def is_one_picture(source: object) -> bool:
 
 
 def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
-    """Turn anything that `EXPECTED` lists into a picture; what is in memory is called by the name.
+    """Turn anything that `EXPECTED` lists into a picture.
+
+    What is in memory is called by the name.
 
     An `InputError`, which begins with the name, is raised for everything else.
     """
@@ -95,14 +99,16 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
         path = os.fspath(source)
         if not isinstance(path, str) or not path:
             raise InputError(
-                f"{name}: {EXPECTED}, found {'a path of bytes' if path else 'an empty path'}"
+                f"{name}: {EXPECTED}, found "
+                f"{'a path of bytes' if path else 'an empty path'}"
             )
         return Picture(Path(path))
     if hasattr(source, "read"):
         source = source.read()
         if not isinstance(source, bytes):
             raise InputError(
-                f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}"
+                f"{name}: expected a file opened in binary mode, found one of "
+                f"{type(source).__name__}"
             )
     if not isinstance(source, _BYTES):
         # BMP is not compressed: the fastest format that loses nothing.
@@ -111,10 +117,11 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
 
 
 def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndarray:
-    """Turn anything that `EXPECTED` lists into an upright 8-bit BGR image: uint8 (H, W, 3).
+    """Make an upright 8-bit BGR image, uint8 (H, W, 3), of anything in `EXPECTED`.
 
-    Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`. An `InputError`, which begins
-    with the name, is raised for everything else, and an `ImageError` for a file that can't be read.
+    Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`.
+    An `InputError`, which begins with the name, is raised for everything else, and an
+    `ImageError` for a file that can't be read.
     """
     check_color(color)
     if (
@@ -147,7 +154,8 @@ def _to_array(source: object, name: str, color: str) -> np.ndarray:
     if isinstance(source, Image.Image) and source.mode != "F":
         try:
             return convert_to_bgr(ImageOps.exif_transpose(source))
-        except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
+        # Pillow decodes a file that it opened only now, and raises errors of any class.
+        except Exception as error:
             raise ImageError(
                 f"{name}: expected a whole picture, found a damaged one ({error})"
             ) from error
@@ -177,7 +185,8 @@ def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
             low, high = array.min(), array.max()
             raise InputError(
-                f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}"
+                f"{name}: expected float values from 0 to 1, found values from {low:g} "
+                f"to {high:g}"
             )
         array = np.rint(array * 255).astype(np.uint8)
     elif array.dtype != np.uint8:

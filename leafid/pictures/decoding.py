@@ -34,17 +34,30 @@ _BAND_ROWS = 64
 
 
 def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
-    """Read a picture as upright 8-bit BGR, whatever its format: uint8 (H, W, 3).
+    """Read a picture of any format as upright 8-bit BGR.
 
-    JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by their content, not by their name.
-    The orientation is applied; grey, palette and CMYK pictures are converted to BGR; 16-bit channels keep their upper 8
-    bits; transparent parts become white.
+    JPEG, PNG, TIFF, BMP, WebP, GIF (its first frame), HEIC and AVIF are recognised by
+    their content, not by their name. The orientation is applied; grey, palette and CMYK
+    pictures are converted to BGR; 16-bit channels keep their upper 8 bits; transparent
+    parts become white.
 
-    With `max_side`, the picture is shrunk so that its longer side has at most this many pixels. A JPEG of at least
-    twice that size is first decoded at 1/2, 1/4 or 1/8 of its size, which is faster.
+    Parameters
+    ----------
+    file : path-like
+    max_side : int, optional
+        The picture is shrunk so that its longer side has at most this many pixels. A
+        JPEG of at least twice that size is first decoded at 1/2, 1/4 or 1/8 of its
+        size, which is faster.
 
-    An `ImageError` is raised if the file can't be read, is not a picture of these formats, is truncated or damaged, has
-    more than 100 megapixels, or a side of less than 16 pixels.
+    Returns
+    -------
+    ndarray of uint8, shape (H, W, 3)
+
+    Raises
+    ------
+    ImageError
+        If the file can't be read, is not a picture of these formats, is truncated or
+        damaged, has more than 100 megapixels, or a side of less than 16 pixels.
     """
     return read_hashed_image(file, max_side)[0]
 
@@ -52,9 +65,10 @@ def read_image(file: StrPath, max_side: int | None = None) -> np.ndarray:
 def read_hashed_image(
     file: StrPath, max_side: int | None = None, data: bytes | None = None
 ) -> tuple[np.ndarray, str]:
-    """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
+    """Read a picture as `read_image` does, and hash it.
 
-    With `data`, the content of the file, the file is only named in messages.
+    The SHA-256, in hexadecimal digits, is of the very bytes that were decoded. With
+    `data`, the content of the file, the file is only named in messages.
     """
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
@@ -64,7 +78,8 @@ def read_hashed_image(
     header, image = _decode_reporting_damage(file, data, decode)
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
-        # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
+        # Computed from the stored size and rounded up as reduced decoding does: mostly
+        # nothing is left to do.
         sides = (header.rows, header.cols) if header.kind == "JPEG" else image.shape[:2]
         rows, cols = (-(-side * max_side // longest) for side in sides)
         if image.shape[:2] != (rows, cols):
@@ -96,7 +111,10 @@ def _decode_alpha(_: StrPath, header: Header, data: bytes) -> np.ndarray | None:
 def _decode_reporting_damage(
     file: StrPath, data: bytes, decode: Callable[[StrPath, Header, bytes], T]
 ) -> tuple[Header, T]:
-    """Read the header and decode; errors are of the class `ImageError`, and name the file."""
+    """Read the header and decode.
+
+    Errors are of the class `ImageError`, and name the file.
+    """
     with memory_errors_as_image_error(file):
         try:
             header = read_header(data)
@@ -142,7 +160,10 @@ def _log_damage(file: StrPath, reason: object) -> None:
 
 @contextmanager
 def _capturing_stderr(kind: str) -> Iterator[list[str]]:
-    """Collect the lines that a decoder writes to stderr, in a list that is filled at the end of the ``with`` block."""
+    """Collect the lines that a decoder writes to stderr.
+
+    The list is filled at the end of the ``with`` block.
+    """
     lines: list[str] = []
     # Of the libraries that decode, only libtiff prints.
     if kind != "TIFF":
@@ -200,7 +221,8 @@ def convert_to_bgr(picture: Image.Image) -> np.ndarray:
 
 def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
     if band.mode.startswith("I"):
-        # Pillow's conversion clips 16-bit grey values instead of scaling them, and takes 0 for black in any case.
+        # Pillow's conversion clips 16-bit grey values instead of scaling them, and
+        # takes 0 for black in any case.
         grey = (np.asarray(band) >> 8).astype(np.uint8)
         return (255 - grey if is_inverted else grey)[:, :, None]
     if band.has_transparency_data:
@@ -210,7 +232,7 @@ def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
 
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
-    """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
+    """Rotate and mirror an image by its EXIF orientation: 1 to 8 (DC-008, tag 274)."""
     if orientation > 4:
         image = image.swapaxes(0, 1)
     if orientation in {3, 4, 7, 8}:

@@ -1,4 +1,4 @@
-"""Folds as files: CSV tables with the fold of each picture, so that other systems are tested on the same folds."""
+"""Folds as CSV files, so that other systems are tested on the same folds."""
 
 import logging
 from collections import Counter
@@ -11,7 +11,7 @@ from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.picture import Picture
-from leafid.pictures.readers.tables import read_rows
+from leafid.pictures.readers.tables import Row, read_rows
 from leafid.textfiles import LineProblems, parse_whole_number
 
 logger = logging.getLogger(__name__)
@@ -23,7 +23,10 @@ Folds = dict[int, list[np.ndarray]]
 def format_folds(
     pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]
 ) -> list[list[str | int]]:
-    """List the rows of a table of folds, (repeat, fold, indices of pictures) each; names of pictures have to differ."""
+    """List the rows of a table of folds, (repeat, fold, indices of pictures) each.
+
+    Names of pictures have to differ.
+    """
     rows: list[list[str | int]] = [["picture", "plant", "fold", "repeat"]]
     for repeat, fold, members in folds:
         rows += [
@@ -34,11 +37,12 @@ def format_folds(
 
 
 def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
-    """Read a table with the columns ``picture`` and ``fold``, and ``repeat`` where there are several.
+    """Read a table with the columns ``picture``, ``fold`` and, if several, ``repeat``.
 
-    Each picture has to be in one fold of each repeat, but for those of types without any fold, which a warning counts.
-    A picture is called by its name, or the end of its path; rows of other pictures are ignored with a warning, as are
-    plants that are in several folds. A `ProblemsError` has the lines that are wrong.
+    Each picture has to be in one fold of each repeat, unless no picture of its type has
+    a fold; a warning counts these. A picture is called by its name, or the end of its
+    path; rows of other pictures are ignored with a warning, as are plants that are in
+    several folds. A `ProblemsError` has the lines that are wrong.
     """
     file = Path(path)
     # A table may call a picture by its names, and by all ends of its path.
@@ -46,32 +50,21 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         (index, [p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)])
         for index, p in enumerate(pictures)
     )
-    ignored: list[str] = []
-    fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
     if not any("fold" in record for _, _, record in rows):
         raise LeafidError(
             f"{file}: expected the folds of pictures in a column 'fold', found none"
         )
     with LineProblems(file) as problems:
-        for line, name, record in rows:
-            repeat = parse_whole_number(record.get("repeat", "0"))
-            index = indices.find(name)
-            if repeat is None:
-                problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
-                problems.add(line, problem)
-            elif "fold" not in record:
-                expected = "expected the fold of the picture"
-                problems.add(line, f"{expected}, found an empty cell")
-            elif index is None:
-                ignored.append(name)
-            elif problems.check_unique(
-                line, f"every picture of repeat {repeat}", pictures[index].name
-            ):
-                fold_of.setdefault(repeat, {})[index] = record["fold"]
-        first = indices.describe(ignored[0]) if ignored else "no row"
+        fold_of, ignored = _collect_folds(rows, pictures, indices, problems)
+        first = "no row"
+        if ignored:
+            first = indices.describe(ignored[0])
         if ignored and fold_of:
-            message = "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first"
+            message = (
+                "%s: %d rows are ignored, as the collection has no such labelled "
+                "picture, or several: %s first"
+            )
             logger.warning(message, file, len(ignored), first)
         # What is wrong with a row explains what is missing.
         if not problems:
@@ -88,10 +81,37 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
 
 
+def _collect_folds(
+    rows: Iterable[Row],
+    pictures: Sequence[Picture],
+    indices: NameIndex[int],
+    problems: LineProblems,
+) -> tuple[dict[int, dict[int, str]], list[str]]:
+    """Collect the fold of each picture by repeat, and the names of other pictures."""
+    ignored: list[str] = []
+    fold_of: dict[int, dict[int, str]] = {}
+    for line, name, record in rows:
+        repeat = parse_whole_number(record.get("repeat", "0"))
+        index = indices.find(name)
+        if repeat is None:
+            problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
+            problems.add(line, problem)
+        elif "fold" not in record:
+            expected = "expected the fold of the picture"
+            problems.add(line, f"{expected}, found an empty cell")
+        elif index is None:
+            ignored.append(name)
+        elif problems.check_unique(
+            line, f"every picture of repeat {repeat}", pictures[index].name
+        ):
+            fold_of.setdefault(repeat, {})[index] = record["fold"]
+    return fold_of, ignored
+
+
 def _find_gaps(
     pictures: Sequence[Picture], fold_of: Mapping[int, Mapping[int, str]]
 ) -> Iterator[str]:
-    """Find repeats in which pictures have no fold, though others of their type have, or all have the same."""
+    """Find repeats in which a picture has no fold, or all of a type have one."""
     for repeat, folds in fold_of.items():
         types = {pictures[index].type for index in folds}
         of_types = [index for index, p in enumerate(pictures) if p.type in types]

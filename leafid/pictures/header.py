@@ -1,7 +1,8 @@
-"""Inspects a picture file before it is decoded: its bytes and their hash, format, size and orientation.
+"""Inspects the bytes of a picture file before it is decoded: format, size, hash.
 
-Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would fill with grey, and files with
-too many parts before the pixels, which take minutes to read. Decoders report other truncated files.
+Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would
+fill with grey, and files with too many parts before the pixels, which take minutes to
+read. Decoders report other truncated files.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,7 +25,8 @@ from leafid.errors import ImageError, LeafidError
 from leafid.files import StrPath, open_input
 from leafid.translation import translate
 
-#: File name endings that count as pictures when a folder is listed; the content decides which format it is.
+#: File name endings that count as pictures when a folder is listed; the content decides
+#: which format it is.
 PICTURE_ENDINGS = frozenset(
     {
         ".jpg",
@@ -76,7 +79,8 @@ _SIGNATURES = {
 }
 # ZIP, RAR, 7-Zip, gzip, bzip2, xz.
 _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-#: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
+#: Pillow's names of the pixel formats that can be converted to RGB without loss of
+#: range.
 _MODES = {
     "1",
     "L",
@@ -115,7 +119,8 @@ MAX_SEGMENTS = 1 << 10
 _MAX_JPEG_BYTES = 1 << 24
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 MAX_STRIPS = 1 << 17
-#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
+#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture.
+#: Cameras write about 10.
 MAX_SCANS = 100
 
 # How a text begins, or the name of another format.
@@ -133,14 +138,20 @@ _STRIP_TAGS = {273, 279, 324, 325}
 class Header:
     """What a file declares about itself, before anything is decoded."""
 
-    kind: str  # Pillow's name of the file format
-    rows: int  # as they are stored, before any orientation is applied; those of a TIFF may be exchanged
+    #: Pillow's name of the file format.
+    kind: str
+    #: Before the orientation is applied; rows and columns of a TIFF may be exchanged.
+    rows: int
     cols: int
-    orientation: int  # EXIF orientation that remains to be applied, 1 to 8
+    #: EXIF orientation that remains to be applied, 1 to 8.
+    orientation: int
 
 
 def read_picture_bytes(file: StrPath) -> bytes:
-    """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
+    """Read a file.
+
+    Refuse first what is not a plain file, empty, or larger than 1 GiB.
+    """
     try:
         with open_input(file) as stream:
             n_bytes = os.fstat(stream.fileno()).st_size
@@ -157,12 +168,18 @@ def read_picture_bytes(file: StrPath) -> bytes:
 
 
 def hash_picture_file(file: StrPath) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
+    """Return the SHA-256 of a file in hexadecimal digits.
+
+    What can't be a picture is refused.
+    """
     return hashlib.sha256(read_picture_bytes(file)).hexdigest()
 
 
 def read_header(data: bytes) -> Header:
-    """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
+    """Read the header of a picture.
+
+    An `ImageError` refuses what is not a whole picture, too large or too small.
+    """
     most = max_pixels.get()
     kind = identify_format(data)
     if kind is None:
@@ -177,15 +194,18 @@ def read_header(data: bytes) -> Header:
     except Image.DecompressionBombError:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} megapixels, found more; shrink it first",
+                "expected a picture of at most {most} megapixels, found more; shrink "
+                "it first",
                 most=most // 1_000_000,
             )
         ) from None
-    except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
+    # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
+    except Exception as error:
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         raise ImageError(
             translate(
-                "expected {formats}, found a damaged {kind} header, or one of a kind that can't be read{reason}",
+                "expected {formats}, found a damaged {kind} header, or one of a kind "
+                "that can't be read{reason}",
                 formats=translate(READABLE_FORMATS),
                 kind=kind,
                 reason=reason,
@@ -202,7 +222,8 @@ def read_header(data: bytes) -> Header:
     if rows * cols > most:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} megapixels, found {cols} × {rows}; shrink it first",
+                "expected a picture of at most {most} megapixels, found {cols} × "
+                "{rows}; shrink it first",
                 most=most // 1_000_000,
                 cols=cols,
                 rows=rows,
@@ -211,14 +232,16 @@ def read_header(data: bytes) -> Header:
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
         raise ImageError(
             translate(
-                "expected a JPEG that decodes in seconds, found {number} scans; save it anew",
+                "expected a JPEG that decodes in seconds, found {number} scans; save "
+                "it anew",
                 number=n_scans,
             )
         )
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(
             translate(
-                "expected a picture of at least {side} × {side} pixels, found {cols} × {rows}",
+                "expected a picture of at least {side} × {side} pixels, found {cols} "
+                "× {rows}",
                 side=MIN_SIDE,
                 cols=cols,
                 rows=rows,
@@ -244,7 +267,7 @@ def _describe_other_file(data: bytes) -> str:
 
 
 def identify_format(data: bytes) -> str | None:
-    """Return Pillow's name of a picture format that leafid reads, by the first bytes of a file."""
+    """Return Pillow's name of a format that leafid reads, by the first bytes."""
     for kind, signature in _SIGNATURES.items():
         if re.match(signature, data, re.DOTALL):
             return kind
@@ -252,7 +275,10 @@ def identify_format(data: bytes) -> str | None:
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
-    """Tell whether Pillow decodes a TIFF correctly, by its tags; other formats have none."""
+    """Tell whether Pillow decodes a TIFF correctly, by its tags.
+
+    Other formats have none.
+    """
     bits = tags.get(_BITS, (1,))
     return (
         tags.get(_COMPRESSION, 1) in _READ_COMPRESSIONS
@@ -266,7 +292,7 @@ def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
 
 
 def open_picture(kind: str, data: bytes) -> Image.Image:
-    """Let Pillow open a picture of a format, without warnings about sizes of its own choice."""
+    """Let Pillow open a picture of a format, without Pillow's warnings about sizes."""
     if kind == "HEIF":
         import pillow_heif  # takes longer to import than a JPEG to be decoded
 
@@ -277,19 +303,23 @@ def open_picture(kind: str, data: bytes) -> Image.Image:
 
 def _read_orientation(picture: Image.Image) -> int:
     """Return the EXIF orientation that remains to be applied after decoding, 1 to 8."""
-    # The decoders of TIFF and HEIF apply it. For a PNG without an EXIF block, getexif would decode the picture.
+    # The decoders of TIFF and HEIF apply it. For a PNG without an EXIF block, getexif
+    # would decode the picture.
     if picture.format in {"TIFF", "HEIF"} or "exif" not in picture.info:
         return 1
-    try:
+    # A damaged EXIF block has no orientation; the picture itself may be intact.
+    with suppress(Exception):
         orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-    except Exception:
-        # A damaged EXIF block has no orientation; the picture itself may be intact.
-        return 1
-    return orientation if orientation in range(1, 9) else 1
+        if orientation in range(1, 9):
+            return orientation
+    return 1
 
 
 def _check_structure(kind: str, data: bytes) -> int:
-    """Refuse a truncated JPEG or PNG, and a file with too many parts; return the number of scans of a JPEG, else 1."""
+    """Refuse a truncated JPEG or PNG, and a file with too many parts.
+
+    Return the number of scans of a JPEG, else 1.
+    """
     n_scans = 1
     is_whole = True
     if kind == "JPEG":
@@ -311,7 +341,8 @@ def _check_structure(kind: str, data: bytes) -> int:
 
 def _count_scans(data: bytes) -> tuple[int, bool]:
     """Count the scans of a JPEG; tell whether it has an end."""
-    # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't occur.
+    # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't
+    # occur.
     scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
     codes = scans[1:][scans[:-1] == 0xFF].tobytes()
     end = codes.find(_END)
@@ -324,7 +355,8 @@ def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
         raise ImageError(
             translate(
-                "expected a picture of at most {most} {noun}, found {number}; save it anew",
+                "expected a picture of at most {most} {noun}, found {number}; save it "
+                "anew",
                 most=most,
                 noun=translate(noun),
                 number=number,
@@ -333,8 +365,9 @@ def _limit(number: int, most: int, noun: str) -> None:
 
 
 def _find_first_scan(data: bytes) -> int:
-    """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
-    position, n_segments = 2, 0
+    """Return the offset of a JPEG's first scan header, or the length of the data."""
+    position = 2
+    n_segments = 0
     while marker := _MARKER.search(data, position):
         _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
         code = data[marker.end() - 1]
@@ -352,7 +385,8 @@ def _find_first_scan(data: bytes) -> int:
 
 def _has_png_end(data: bytes) -> bool:
     """Tell whether the chunks of a PNG follow each other up to its end mark."""
-    position, n_chunks = 8, 0
+    position = 8
+    n_chunks = 0
     while position + 12 <= len(data):
         _limit(n_chunks, MAX_PARTS, "chunks")
         if data[position + 4 : position + 8] == b"IEND":
@@ -363,7 +397,10 @@ def _has_png_end(data: bytes) -> bool:
 
 
 def _check_tiff_directory(data: bytes) -> None:
-    """Limit the strips or tiles of the first directory of a TIFF, and the values of its tags by the file's size."""
+    """Limit the strips, tiles and tag values in the first directory of a TIFF.
+
+    The values of a tag are limited by the size of the file.
+    """
     order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
     # BigTIFF has numbers of 8 bytes.
     word, n_bytes = (8, 8) if 43 in data[2:4] else (4, 2)
@@ -372,7 +409,8 @@ def _check_tiff_directory(data: bytes) -> None:
         return int.from_bytes(data[offset : offset + size], order)
 
     directory = read_number(word, word)
-    start, step = directory + n_bytes, 4 + 2 * word
+    start = directory + n_bytes
+    step = 4 + 2 * word
     n_entries = min(read_number(directory, n_bytes), (len(data) - start) // step + 1)
     _limit(n_entries, MAX_PARTS, "tags")
     total = 0
@@ -380,6 +418,8 @@ def _check_tiff_directory(data: bytes) -> None:
         count = read_number(entry + 4, word)
         if read_number(entry, 2) in _STRIP_TAGS:
             _limit(count, MAX_STRIPS, "strips or tiles")
-        # Tags that share their bytes would be copied one by one; those beyond the end are not read.
-        total += count if count <= len(data) else 0
+        # Tags that share their bytes would be copied one by one; a tag beyond the end
+        # is not read.
+        if count <= len(data):
+            total += count
     _limit(total, len(data), "values of tags")

@@ -1,20 +1,21 @@
-"""Makes the labels of a collection: whole names, but for authors where no other name is then the same."""
+"""Makes the labels of a collection, without authors where names stay different."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.names import drop_authors, read_families
-from leafid.pictures.picture import Collection, Picture
+from leafid.pictures.picture import Collection, Picture, Taxon
 
 
 def make_labels(collection: Collection) -> Collection:
-    """Leave out the authors in labels of common genera, where no other label of the collection is then the same.
+    """Leave out authors in labels of common genera where labels stay different.
 
-    Further problems name the labels that differ only by how they are written, or by an author.
+    Further problems name the labels that differ only by how they are written, or by an
+    author.
     """
     pictures = collection.pictures
-    taxa = [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]
-    by_full_name = {taxon.full_name: taxon for taxon in taxa}
+    by_full_name = {taxon.full_name: taxon for taxon in _list_taxa(pictures)}
     by_bare_name = group_by(by_full_name.values(), lambda t: drop_authors(t.species))
     labels: dict[str, str] = {}
     problems = [*collection.problems]
@@ -26,12 +27,17 @@ def make_labels(collection: Collection) -> Collection:
             names = " and ".join(repr(taxon.full_name) for taxon in group)
             count = count_noun(len(species), "label")
             problems.append(f"{collection.root}: {names} count as {count}")
-
-    def relabel(picture: Picture) -> Picture:
-        taxon = picture.taxon
-        if taxon is None or taxon.species not in labels:
-            return picture
-        return replace(picture, taxon=replace(taxon, species=labels[taxon.species]))
-
-    relabelled = tuple(map(relabel, pictures))
+    relabelled = tuple(_relabel(picture, labels) for picture in pictures)
     return replace(collection, pictures=relabelled, problems=tuple(problems))
+
+
+def _list_taxa(pictures: Iterable[Picture]) -> list[Taxon]:
+    """List the taxa that no identifier tells apart."""
+    return [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]
+
+
+def _relabel(picture: Picture, labels: dict[str, str]) -> Picture:
+    taxon = picture.taxon
+    if taxon is None or taxon.species not in labels:
+        return picture
+    return replace(picture, taxon=replace(taxon, species=labels[taxon.species]))

@@ -12,7 +12,10 @@ _MAX_FOLDERS = 20
 
 
 class NameIndex(Generic[T]):
-    """Values by all their names, with and without the endings, but not by a name that several have."""
+    """Values by all their names, but not by a name that several values have.
+
+    A name counts with and without its ending.
+    """
 
     def __init__(self, names: Iterable[tuple[T, Sequence[str | PurePath]]]) -> None:
         self.value_of: dict[str, T | None] = {}
@@ -27,7 +30,7 @@ class NameIndex(Generic[T]):
         return None if name is None else self.value_of[name]
 
     def describe(self, path: str) -> str:
-        """Write a path that isn't found for a message, with the name that differs from it in case only."""
+        """Describe a path that doesn't exist, with a name that differs only in case."""
         end = find_end(path.lower(), self._by_lower_case)
         name = path if end is None else self._by_lower_case[end]
         if path.endswith(name):
@@ -40,7 +43,10 @@ class NameIndex(Generic[T]):
 
 
 def find_end(path: str, names: Container[str]) -> str | None:
-    """Find a path, or its longest end, among names. Folders end with slashes or backslashes."""
+    """Find a path, or its longest end, among names.
+
+    Folders end with slashes or backslashes.
+    """
     parts = path.replace("\\", "/").rsplit("/", _MAX_FOLDERS)
     ends = ("/".join(parts[start:]) for start in range(len(parts)))
     return next((end for end in (path, *ends) if end in names), None)

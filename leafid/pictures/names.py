@@ -1,4 +1,4 @@
-"""Parses the words that collections write in different ways: species names, dates, coordinates."""
+"""Parses species names, dates and coordinates, which collections write differently."""
 
 import re
 import unicodedata
@@ -12,17 +12,20 @@ from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number, read_table
 from leafid.translation import translate
 
-#: The species of pictures that show none of the species that a system can know, whatever they show.
+#: The species of pictures that show none of the species that a system can know,
+#: whatever they show.
 UNKNOWN_SPECIES = "Unknown species"
 
 _HYBRID_SIGNS = {"x", "×", "X"}
-# A cultivar in quotes, an author's son, what is in parentheses, or any other word of a name.
+# A cultivar in quotes, an author's son, what is in parentheses, or any other word of a
+# name.
 _WORD = re.compile(
     r"""['"‘“][^'"’”]+['"’”]|\S+\. f\.(?=\W*$| [&A-Z])|\([^)]*\)\S*|\S+"""
 )
 # A date, and a time of day, which the compact form of ISO 8601 writes without colons.
 _DATE = re.compile(
-    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: ?[AP]M)?|T\d{4,6}Z?)?",
+    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: "
+    r"?[AP]M)?|T\d{4,6}Z?)?",
     re.ASCII | re.IGNORECASE,
 )
 # A date of a camera (EXIF), and the compact form of ISO 8601.
@@ -38,17 +41,19 @@ _LOWER_RANKS = re.compile(
 def normalise_name(text: str) -> str:
     """Write a name in Unicode form NFC, with single blanks between its words.
 
-    File systems and editors differ in whether an accent is a part of its letter or a character of its own.
+    File systems and editors differ in whether an accent is a part of its letter or a
+    character of its own.
     """
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def parse_species_name(text: str) -> str:
-    """Write the name of a species or lower taxon as ``Genus species``, with what follows; underscores count as blanks.
+    """Write a name as ``Genus species`` and what follows; underscores count as blanks.
 
-    A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised, and the epithet in small
-    letters; letters with accents are single characters (Unicode form NFC). Without an epithet, or with invisible
-    characters, a `LeafidError` is raised.
+    A hybrid's epithet or genus has a separate ``x`` before it. The genus is
+    capitalised, and the epithet in small letters; letters with accents are single
+    characters (Unicode form NFC). Without an epithet, or with invisible characters, a
+    `LeafidError` is raised.
 
     Examples
     --------
@@ -69,17 +74,19 @@ def parse_species_name(text: str) -> str:
 
 
 def parse_label(text: str) -> Taxon:
-    """Make the taxon of a label, which is its whole name; runs of blanks become one blank.
+    """Make the taxon of a label, which is its whole name.
 
-    A name like that of a species or lower taxon, of a known genus or with a capital and a small initial, is written as
-    `parse_species_name` does. It gets a genus, and a family where the genus is a common one. Any other label, such as
-    one with a third word in small letters that is not of a lower rank, is a plain class. A `LeafidError` is raised if
-    a run file can't hold the label.
+    Runs of blanks become one blank. A species or lower taxon, of a known genus or with
+    a capital and a small initial, is written as `parse_species_name` writes it. It gets
+    a genus, and a family where the genus is a common one. Any other label, such as one
+    with a third word in small letters that is not of a lower rank, is a plain class. A
+    `LeafidError` is raised if a run file can't hold the label.
 
     Examples
     --------
-    >>> parse_label("acer_campestre")
-    Taxon(species='Acer campestre', genus='Acer', family='Sapindaceae', order=None, identifier=None)
+    >>> taxon = parse_label("acer_campestre")
+    >>> taxon.species, taxon.genus, taxon.family
+    ('Acer campestre', 'Acer', 'Sapindaceae')
     >>> parse_label("001.Acer").species, parse_label("Apple___Black_rot").genus
     ('001.Acer', None)
     >>> parse_label("Tomato leaf mold").species
@@ -103,13 +110,16 @@ def parse_label(text: str) -> Taxon:
         return Taxon(name, parse_genus(name), family, full_name=full_name)
     if not full_name or full_name.endswith("*"):
         raise LeafidError(
-            f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}"
+            "expected a label, not ending in '*', which stands for higher taxa, found "
+            f"{text!r}"
         )
     return Taxon(full_name, full_name=full_name)
 
 
 def drop_authors(name: str) -> str:
-    """Leave out the authors of a name; underscores become blanks, and the sign of a hybrid a separate ``x``.
+    """Leave out the authors of a name.
+
+    Underscores become blanks, and the sign of a hybrid a separate ``x``.
 
     Examples
     --------
@@ -135,7 +145,7 @@ def drop_authors(name: str) -> str:
 
 
 def read_word_lists(name: str) -> dict[str, list[str]]:
-    """Read a file of this folder: lines of a word, a colon, and others that belong to it."""
+    """Read a file of this folder, whose lines have a key, a colon, and values."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     lines = (line.partition(":") for line in text.splitlines())
     return {word: others.split() for word, _, others in lines}
@@ -150,7 +160,7 @@ def read_families() -> dict[str, str]:
 
 @cache
 def read_common_names() -> dict[str, dict[str, str]]:
-    """Read a common name of species in each of the languages, and the `accepted` name of outdated ones.
+    """Read the common names of species by language, and the accepted scientific names.
 
     `forms` says where leaves of a species differ. What is not known is "".
     """
@@ -159,12 +169,15 @@ def read_common_names() -> dict[str, dict[str, str]]:
 
 
 def find_accepted_name(species: str) -> str | None:
-    """Find the accepted name of a species; None where the name of the species is that, as far as is known."""
+    """Find the accepted name of a species.
+
+    None where the name of the species is that, as far as is known.
+    """
     return read_common_names().get(species, {}).get("accepted") or None
 
 
 def describe_common_names(species: str, names: Sequence[str]) -> str:
-    """List common names of a species for a person, with the accepted name where that of the species is outdated.
+    """List the common names of a species, and the accepted name if its own is outdated.
 
     Examples
     --------
@@ -179,7 +192,10 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
 
 
 def check_printable(name: str) -> str:
-    """Return the name of a taxon; refuse control and direction characters, which no run file may hold."""
+    """Return the name of a taxon.
+
+    Refuse control and direction characters, which no run file may hold.
+    """
     if not name.isprintable():
         raise LeafidError(
             f"expected a name without invisible characters, found {name!r}"
@@ -194,7 +210,7 @@ def parse_genus(text: str) -> str:
 
 
 def separate_words(name: str) -> str:
-    """Write a name with blanks for underscores, and a separate ``x`` for the sign of a hybrid."""
+    """Write a name with blanks for underscores, and ``x`` as a separate hybrid sign."""
     return " ".join(_split_words(name))
 
 
@@ -204,18 +220,20 @@ def _split_words(text: str) -> list[str]:
 
 
 def _split_name(text: str) -> tuple[str, str, list[str]]:
-    """Split a name into genus and epithet, each with the hybrid sign before it, and further words."""
+    """Split a name into genus, epithet, each with its hybrid sign, and other words."""
     words = _split_words(text)
-    n_genus = 2 if words[:1] == ["x"] else 1
-    n_both = n_genus + (2 if words[n_genus : n_genus + 1] == ["x"] else 1)
+    n_genus = 1 + (words[:1] == ["x"])
+    n_both = n_genus + 1 + (words[n_genus : n_genus + 1] == ["x"])
     return " ".join(words[:n_genus]), " ".join(words[n_genus:n_both]), words[n_both:]
 
 
 def parse_date(text: str) -> str:
-    """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
+    """Convert a date to ISO 8601, as precise as it is given.
 
-    Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``,
-    ``yyyy:mm:dd`` and ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to 2069.
+    The time of day is dropped. Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``,
+    ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``, ``yyyy:mm:dd`` and
+    ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to
+    2069.
 
     Examples
     --------
@@ -223,7 +241,7 @@ def parse_date(text: str) -> str:
     ('2010-07-06', '2010-07', '2010')
     """
     match = _DATE.fullmatch(_CAMERA_DATE.sub(r"\1-\3-\4", text.strip(), count=1))
-    parts = re.split("[/.-]", match[1]) if match else []
+    parts = re.split("[/.-]", match[1] if match else "")
     if len(parts) == 3 and len(parts[0]) < 3:
         parts.reverse()
         if len(parts[0]) == 2:
@@ -233,13 +251,18 @@ def parse_date(text: str) -> str:
         date(year if len(parts[0]) == 4 else 0, month, day)
     except (ValueError, IndexError):
         raise LeafidError(
-            f"expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found {text.strip()!r}"
+            "expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
+            f"{text.strip()!r}"
         ) from None
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
-    """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
+    """Parse degrees.
+
+    Returns None for 0, 0, a point far out at sea: devices and databases write it for
+    unknown coordinates.
+    """
     degrees = []
     for noun, word, limit in (
         ("latitude", latitude, 90),
@@ -251,11 +274,13 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
                 f"expected a {noun} from {-limit} to {limit}, found {word!r}"
             )
         degrees.append(value)
-    return (degrees[0], degrees[1]) if any(degrees) else None
+    if not any(degrees):
+        return None
+    return degrees[0], degrees[1]
 
 
 def natural_sort_key(name: str) -> tuple[list[str | int], str]:
-    """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
+    """Return a sort key: ``9.jpg`` before ``10.jpg``, and numbers before other text."""
     parts: list[str | int] = [*re.split("([0-9]+)", name)]
     parts[1::2] = map(int, parts[1::2])
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.

@@ -1,4 +1,4 @@
-"""A picture and its metadata, and a collection of pictures, whatever layout they were read from."""
+"""Pictures with their metadata, and collections of them, in any layout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class AcquisitionType(StrEnum):
 
     @property
     def lies_on_sheet(self) -> bool:
-        """Whether the leaf lies on a plain sheet; elsewhere it is on the tree, before any background."""
+        """Whether the leaf lies on a plain sheet.
+
+        In photos it is on the tree, before any background.
+        """
         return self is not AcquisitionType.PHOTO
 
     @classmethod
@@ -45,7 +48,8 @@ class AcquisitionType(StrEnum):
             raise LeafidError(problem) from None
 
 
-# SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.
+# SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the
+# two, and its recipe suits both.
 _SYNONYMS = {
     "pseudoscan": "scan-like",
     "sheetasbackground": "scan-like",
@@ -56,42 +60,62 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class Taxon:
-    """A species and its higher taxa, all without author names; or a class that is no taxon, without higher taxa."""
+    """A species and its higher taxa, all without author names.
 
-    #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name; or the
-    #: label of the class.
+    A class that is no taxon has no higher taxa.
+    """
+
+    #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid
+    #: part of a hybrid's name; or the label of the class.
     species: str
     genus: str | None = None
     family: str | None = None
     order: str | None = None
-    #: How the collection identifies the species, and its name for it, with authors; runs may use either.
+    #: How the collection identifies the species, and its name for it, with authors;
+    #: runs may use either.
     identifier: str | None = None
     full_name: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture(NotebookMixin):
-    """An image file with its metadata; fields that the collection doesn't give are None."""
+    """An image file with its metadata.
+
+    Parameters
+    ----------
+    file : Path
+    type : AcquisitionType, optional
+    taxon : Taxon, optional
+    plant : str, optional
+        Identifier of the individual plant.
+    author, licence : str, optional
+        As in the metadata.
+    date : str, optional
+        In ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
+    coordinates : tuple of two floats, optional
+        Latitude and longitude in degrees (WGS 84, north and east positive).
+    vernacular_names : tuple of str
+        Common names, in the order of the source.
+    part : {"train", "val", "test"}, optional
+    data : bytes, optional
+        The content of a file in memory: `file` is then only a name, and is never
+        opened.
+    path_name : str, optional
+        Path of a picture whose file name another one has, too: run files need unique
+        names.
+    """
 
     file: Path
     type: AcquisitionType | None = None
     taxon: Taxon | None = None
-    #: Identifier of the individual plant.
     plant: str | None = None
     author: str | None = None
-    #: Licence of the picture, as in its metadata.
     licence: str | None = None
-    #: Date in ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
     date: str | None = None
-    #: Latitude and longitude in degrees (WGS 84, north and east positive).
     coordinates: tuple[float, float] | None = None
-    #: Common names, in the source's order.
     vernacular_names: tuple[str, ...] = ()
-    #: ``train``, ``val`` or ``test``.
     part: str | None = None
-    #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
     data: bytes | None = field(default=None, repr=False)
-    #: Path of a picture whose file name another one has, too: run files need unique names.
     path_name: str | None = None
 
     @property
@@ -111,20 +135,37 @@ class Picture(NotebookMixin):
 
     @property
     def group(self) -> str:
-        """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
+        """The plant, which a split keeps together; the picture if it is unknown."""
         if self.plant is None:
             return f"picture {self.file}"
         return f"plant {self.plant}"
 
     def require_type(self) -> AcquisitionType:
-        """Return the acquisition type; a `LeafidError` is raised where it is not known."""
+        """Return the acquisition type.
+
+        Raises
+        ------
+        LeafidError
+            If it is unknown.
+        """
         if self.type is None:
             problem = "the acquisition type is not known; give it with --assume-type"
             raise LeafidError(f"{self.file}: {problem}")
         return self.type
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
-        """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
+        """Make a small JPEG.
+
+        Parameters
+        ----------
+        side : int, default 160
+            Maximum number of pixels of its longer side.
+
+        Returns
+        -------
+        bytes or None
+            None for a picture that can't be read.
+        """
         # OpenCV takes a while to import.
         from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 
@@ -135,7 +176,7 @@ class Picture(NotebookMixin):
 
 
 def to_run_name(name: str) -> str:
-    """Write a picture's name as a run file does: with underscores for blanks, in Unicode form NFC."""
+    """Write a picture's name as run files do: NFC, with underscores for blanks."""
     return re.sub(r"\s", "_", unicodedata.normalize("NFC", name))
 
 
@@ -144,29 +185,38 @@ class Omission(str):
 
 
 class XmlOmission(Omission):
-    """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
+    """An XML file that is left out, so that a ground truth lacks its picture."""
 
 
 class FolderLabels(str):
-    """A line about the labels that folders tell, which doesn't hold where a table tells others."""
+    """A line about the labels of folders, which a table of labels contradicts."""
 
 
 class EmptyClass(FolderLabels):
-    """A problem of a folder of a label that holds no picture: a model would lack the label."""
+    """A label's folder without a picture: a model would lack the label."""
 
 
 @dataclass(frozen=True, repr=False)
 class Collection(NotebookMixin):
-    """Pictures, and the problems that were found while listing them."""
+    """Pictures, and the problems that were found while they were listed.
 
-    #: The folder or file that was read.
+    Parameters
+    ----------
+    root : Path
+        The folder or file that was read.
+    layout : str
+        Name of the layout, as in `leafid.read_collection`.
+    pictures : tuple of Picture
+        Sorted by part (train, val, test), then by name in natural order. Where a
+        collection holds only metadata, the file of a picture may be missing, see
+        `find_missing`.
+    problems : tuple of str
+        A line for each problem; a problem that costs pictures is an `Omission`.
+    """
+
     root: Path
-    #: Name of the layout, as in `READERS`.
     layout: str
-    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where a collection holds only
-    #: metadata, the file of a picture may be missing, see `find_missing`.
     pictures: tuple[Picture, ...]
-    #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -195,7 +245,10 @@ class Collection(NotebookMixin):
         return any(isinstance(problem, Omission) for problem in self.problems)
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
-        """Keep the pictures of one acquisition type; None selects those of unknown type."""
+        """Keep the pictures of one acquisition type.
+
+        None selects the pictures of unknown type.
+        """
         return self._select(lambda picture: picture.type == type_)
 
     def part(self, part: str | None) -> Collection:
@@ -223,7 +276,7 @@ def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
 def warn_of_lost_species(
     pictures: Iterable[Picture], readable: Iterable[Picture]
 ) -> None:
-    """Log a warning of species of which no picture is readable, so that a model lacks them."""
+    """Warn of species that a model would lack: no picture of them is readable."""
     lost = group_by_species(pictures).keys() - group_by_species(readable).keys()
     if lost:
         message = "no picture could be read of %s; the model doesn't know it"

@@ -28,20 +28,22 @@ from leafid.pictures.readers import (
 Paths = StrPath | Sequence[StrPath]
 
 PLAIN_PICTURES = "pictures"
-# How the names of files end that describe the pictures beside them; SpeciesIDList is of ImageCLEF.
+# How the names of files end that describe the pictures beside them; SpeciesIDList is of
+# ImageCLEF.
 _METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
 
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
-    """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
+    """List a file, whatever its name, or the picture files in a folder and below it."""
     files = [path] if path.is_file() else folders.walk_pictures(path)
     return [*map(Picture, files)], []
 
 
 #: Lists the pictures of a folder or file, and what is wrong with their metadata.
 Reader = Callable[[Path], tuple[list[Picture], list[str]]]
-#: By the name of a layout, functions that detect it and read it. Detection tries the most specific layout first.
+#: By the name of a layout, functions that detect it and read it. Detection tries the
+#: most specific layout first.
 READERS: dict[str, tuple[Callable[[Path], bool], Reader]] = {
     plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
@@ -60,57 +62,59 @@ def read_collection(
     plants_from: str | None = None,
     only_named: bool = False,
 ) -> Collection:
-    """Read a collection: list its pictures with their metadata, without opening any picture.
+    """Read a collection: its pictures with their metadata; no picture is opened.
 
-    Pictures that can't be used are left out and named in the collection's problems. The order of pictures doesn't
-    depend on the file system.
+    Pictures that can't be used are left out and named in the collection's problems. The
+    order of pictures doesn't depend on the file system.
 
     Parameters
     ----------
     path : path-like or sequence of path-like
-        A folder or a picture, or several of both, which are read one by one and joined. Among several, a picture that
-        doesn't exist is listed like one that can't be read, and a path without pictures is a problem.
-    layout : {"imageclef", "plantnet300k", "species-folders", "table", "pictures"}, optional
-        Detected by default.
+        A folder or a picture, or several of both, which are read one by one and joined.
+        Among several, a picture that doesn't exist is listed like one that can't be
+        read, and a path without pictures is a problem.
+    layout : str, optional
+        "imageclef", "plantnet300k", "species-folders", "table" or "pictures"; by
+        default it is detected.
     metadata : path-like, optional
-        A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``, ``author``, ``date``,
-        ``latitude``, ``longitude``, ``split``. It is found by itself where it has labels, is in the folder and is
-        called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures, such as
-        ``train.csv``.
+        A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
+        ``author``, ``date``, ``latitude``, ``longitude``, ``split``. It is found by
+        itself where it has labels, is in the folder and is called ``metadata.csv``,
+        ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures,
+        such as ``train.csv``.
     label_from : str, optional
-        A regular expression for the paths of pictures below the folder, whose group, or match, is the label.
+        A regular expression for the paths of pictures below the folder, whose group, or
+        match, is the label.
     plants_from : str, optional
         A regular expression like `label_from` whose group, or match, is the plant.
     only_named : bool, optional
         Leave out the pictures that `metadata` doesn't name.
 
+    Returns
+    -------
+    Collection
+
     Raises
     ------
+    UsageError
+        If there is no such layout, or an expression is no regular expression.
     LeafidError
-        If the layout or an expression is none, a value in the metadata is wrong, or none of the paths has a picture.
+        If a value in the metadata is wrong, or no path has a picture.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
-    words = {"label": label_from, "plant": plants_from}
-    patterns = {
-        field: tables.compile_pattern(field, word)
-        for field, word in words.items()
-        if word
-    }
+    patterns = _compile_patterns(label=label_from, plant=plants_from)
     paths = _list_paths(path)
-    table = Path(metadata) if metadata else None
-    if table and not table.exists():
-        raise LeafidError(f"{table}: no such file; expected a table of pictures")
+    sources = _find_table(metadata)
     collections: list[Collection] = []
     problems: list[str] = []
-    sources: dict[Path, str | None] = {table: None} if table else {}
     for item in map(Path, paths):
         try:
             collection = _read_path(item, layout, is_single=len(paths) == 1)
             beside, remarks = table_search.find_tables(
                 collection.root, collection.pictures
             )
-            if table is None:
+            if not metadata:
                 collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:
             if len(paths) == 1:
@@ -119,13 +123,32 @@ def read_collection(
             problems += [Omission(f"{first}; it is left out"), *more]
             continue
         collections.append(collection)
-        sources |= {file: beside[file] for file in beside if tables.is_list(file)}
+        for file in filter(tables.is_list, beside):
+            sources[file] = beside[file]
     if not collections:
         raise ProblemsError(problems)
     collection = _join(collections, problems)
-    if table:
+    if metadata:
         collection = _add_metadata(collection, sources, patterns, only_named=only_named)
     return make_labels(collection)
+
+
+def _find_table(metadata: StrPath | None) -> dict[Path, str | None]:
+    """Check that a table exists; it is of no single part."""
+    if not metadata:
+        return {}
+    table = Path(metadata)
+    if not table.exists():
+        raise LeafidError(f"{table}: no such file; expected a table of pictures")
+    return {table: None}
+
+
+def _compile_patterns(**patterns: str | None) -> dict[str, re.Pattern[str]]:
+    compiled = {}
+    for field, pattern in patterns.items():
+        if pattern:
+            compiled[field] = tables.compile_pattern(field, pattern)
+    return compiled
 
 
 def _list_paths(path: Paths) -> Sequence[StrPath]:
@@ -147,8 +170,9 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
     for collection in collections:
         pictures |= {picture.file: picture for picture in collection.pictures}
         remarks += collection.problems
-    layouts = {collection.layout for collection in collections}
-    layout = layouts.pop() if len(layouts) == 1 else "several"
+    layout, *others = {collection.layout for collection in collections}
+    if others:
+        layout = "several"
     roots = [collection.root.absolute() for collection in collections]
     root = Path(os.path.commonpath(roots))
     return Collection(root, layout, (*pictures.values(),), (*remarks, *problems))
@@ -157,7 +181,10 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
 def read_and_warn(
     path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any
 ) -> Collection:
-    """Read a collection; raise its problems of the classes `refused`, and log a warning for each other one."""
+    """Read a collection.
+
+    Raise its problems of the classes `refused`, and log a warning for each other one.
+    """
     collection = read_collection(path, **options)
     problems = collection.problems
     if errors := [problem for problem in problems if isinstance(problem, refused)]:
@@ -199,7 +226,9 @@ def _add_metadata(
     only_named: bool = False,
 ) -> Collection:
     """Add what tables, lists of parts and patterns say."""
-    root = collection.root if collection.root.is_dir() else collection.root.parent
+    root = collection.root
+    if not root.is_dir():
+        root = root.parent
     labels = {picture.file: picture.taxon for picture in collection.pictures}
     pictures, remarks = tables.apply_tables(
         root, collection.pictures, sources, only_named=only_named
@@ -219,12 +248,17 @@ def _add_metadata(
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
-    """List the folders that can't be read, and in a line each, system files, and others outside of the layout."""
+    """List unreadable folders, and the remarks about other files, a line each.
+
+    These are system files, and files outside of the layout.
+    """
     errors: list[OSError] = []
     used = {picture.file.parent for picture in pictures}
     left: list[Path] = []
     for folder, names in folders.walk_folders(root, errors.append):
-        known = {*_METADATA, *(PICTURE_ENDINGS if folder in used else ())}
+        known = {*_METADATA}
+        if folder in used:
+            known |= {*PICTURE_ENDINGS}
         others = {*names} - {*folders.filter_names(names, known)}
         left += folders.sort_paths(folder, folders.filter_names(others))
     for error in errors:
@@ -232,8 +266,9 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         yield Omission(f"{error.filename}: {reason}; its pictures are left out")
     every_picture = {*folders.walk_pictures(root, with_system=True)}
     hidden = sorted(every_picture - {*folders.walk_pictures(root)})
-    has_pictures = any(file.suffix.lower() in PICTURE_ENDINGS for file in left)
-    kind = Omission if has_pictures else str
+    kind = str
+    if any(file.suffix.lower() in PICTURE_ENDINGS for file in left):
+        kind = Omission
     if hidden:
         reason = "hidden, or written by a system or program"
         yield f"{root}: {_count_left(hidden)}: {reason}"
@@ -249,7 +284,7 @@ def _count_left(files: Sequence[Path]) -> str:
 def name_clashing_pictures(
     root: Path, pictures: Sequence[Picture]
 ) -> Iterator[Picture]:
-    """Name pictures by their paths below their part in each part in which file names are repeated."""
+    """Name pictures by their paths below their part where file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
     clashing: set[str | None] = set()
     for part, group in by_part.items():

@@ -1,4 +1,4 @@
-"""Records of what a collection says about a picture: words by field, from a row of a table or from an XML file."""
+"""Records of a picture's metadata: words by field, from a table row or an XML file."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,18 @@ from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 
-#: Fields, each with other words for it, among them those of Darwin Core and ImageCLEF, without blanks, signs, capitals.
-#: Which folds a picture is in is read by `leafid.pictures.fold_files`.
+#: The fields, each with synonyms, as in Darwin Core and ImageCLEF, in small letters
+#: without blanks and signs. `leafid.pictures.fold_files` reads the folds of pictures.
 FIELDS = names.read_word_lists("fields.txt")
 
 
 def find_fields(
     heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
 ) -> list[str | None]:
-    """Find the field of each column; of two columns for one, that of the word that `known` has first."""
+    """Find the field of each column.
+
+    Of two columns for a field, the column with the earlier word in `known` counts.
+    """
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
     field_of: dict[int, str] = {}
     for field, others in known.items():
@@ -54,7 +57,10 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
-    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
+    """Add the fields of a record to a picture.
+
+    A `LeafidError` is raised if a value is wrong.
+    """
     changes: dict[str, Any] = {}
     for field, word in record.items():
         with naming_place(field):
@@ -68,7 +74,10 @@ def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
 
 
 def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
-    """Remove dates and coordinates that can't be read from a record; return the errors by field."""
+    """Remove dates and coordinates that can't be read from a record.
+
+    Return the errors by field.
+    """
     errors: dict[str, str] = {}
     for field in [field for field in _PARSERS if field in record]:
         try:

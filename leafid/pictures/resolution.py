@@ -11,7 +11,8 @@ from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
-# Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever the picture shows.
+# Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever
+# the picture shows.
 _LEAST_DPI = 100
 _MOST_DPI = 2400
 # Resolutions are the same that differ by less than this part.
@@ -24,7 +25,8 @@ _X_RESOLUTION = 282
 _Y_RESOLUTION = 283
 _UNIT = 296
 _CENTIMETRES = 3
-# Exposure time, aperture, sensitivity, focal length and maker's note, which no scanner writes.
+# Exposure time, aperture, sensitivity, focal length and maker's note, which no scanner
+# writes.
 _CAMERA_TAGS = {33434, 33437, 34855, 37386, 37500}
 # In the makes and models of scanners.
 _SCANNERS = re.compile(
@@ -34,10 +36,11 @@ _SCANNERS = re.compile(
 
 
 def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
-    """Read the size of a pixel in millimetres that a picture declares, None unless a scanner can have written it.
+    """Read the size of a pixel in millimetres, if a scanner can have written it.
 
-    A picture by a camera has no size, whatever it declares. Also return what a person should know about the choice:
-    that it is a camera's, or that parts of the file differ.
+    A picture by a camera has no size, whatever it declares. Also return what a person
+    should know about the choice: that it is a camera's, or that parts of the file
+    differ.
     """
     data = read_picture_bytes(file)
     kind = str(identify_format(data))
@@ -67,26 +70,36 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
 
 
 def _identify_camera(exif: Image.Exif) -> str:
-    """Return make and model of the camera that took a picture; empty where it may be a scan."""
+    """Return make and model of the camera that took a picture.
+
+    Empty where it may be a scan.
+    """
     words = [str(exif.get(tag, "")).strip("\0 ") for tag in (_MAKE, _MODEL)]
     name = " ".join(words).strip()
     if _CAMERA_TAGS & {*exif.get_ifd(_EXIF_IFD)}:
         return name or "it has an exposure"
-    return "" if _SCANNERS.search(name) else name
+    if _SCANNERS.search(name):
+        return ""
+    return name
 
 
 def _list_resolutions(
     kind: str, info: Mapping[Any, Any], exif: Image.Exif
 ) -> dict[str, tuple[float, float]]:
-    """List the resolutions across and down in dots per inch by the parts of a file; the first has precedence."""
+    """List the resolutions across and down in dots per inch by the parts of a file.
+
+    The first has precedence.
+    """
     resolutions = {}
-    # Of a JPEG without one in its JFIF header, Pillow gives that of EXIF.
+    # Where the JFIF header of a JPEG has no resolution, Pillow reads the one in EXIF.
     if "dpi" in info and (kind != "JPEG" or info.get("jfif_unit")):
         across, down = info["dpi"]
-        name = "JFIF" if kind == "JPEG" else kind
+        name = kind.replace("JPEG", "JFIF")
         resolutions[name] = float(across), float(down)
     if _X_RESOLUTION in exif and _Y_RESOLUTION in exif:
         factor = 2.54 if exif.get(_UNIT) == _CENTIMETRES else 1
-        across, down = exif[_X_RESOLUTION], exif[_Y_RESOLUTION]
-        resolutions["EXIF"] = float(across) * factor, float(down) * factor
+        resolutions["EXIF"] = (
+            float(exif[_X_RESOLUTION]) * factor,
+            float(exif[_Y_RESOLUTION]) * factor,
+        )
     return resolutions

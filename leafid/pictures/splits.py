@@ -1,4 +1,4 @@
-"""Chooses the pictures that a model may learn from, and splits them by plants, places and such, as protocols say."""
+"""Chooses training pictures, and splits them by plant, place, author or day."""
 
 import logging
 from collections import Counter
@@ -24,26 +24,28 @@ logger = logging.getLogger(__name__)
 def select_training_pictures(
     pictures: Sequence[Picture], source: str = "the collection"
 ) -> list[Picture]:
-    """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
+    """Choose the labelled pictures of the training part, or of all if there is none.
 
-    Messages call the collection `source`. A `LeafidError` is raised when no picture is left, or the label of one is
-    `UNKNOWN_SPECIES`.
+    A warning says how many pictures of the part have no label. Messages call the
+    collection `source`. A `LeafidError` is raised when no picture is left, or the label
+    of one is `UNKNOWN_SPECIES`.
     """
-    parts = {picture.part for picture in pictures}
-    part = "train" if "train" in parts else None
-    candidates = [p for p in pictures if part is None or p.part == part]
+    candidates = [picture for picture in pictures if picture.part == "train"]
+    candidates = candidates or [*pictures]
     labelled = [picture for picture in candidates if picture.species is not None]
     if not labelled:
         raise LeafidError(
-            f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
-            "after their labels, or use --label-from or --metadata"
+            f"{source}: expected labelled pictures, found {len(pictures)} without a "
+            "label; put them into folders named after their labels, or use "
+            "--label-from or --metadata"
         )
     for picture in labelled:
         name = separate_words(str(picture.species)).capitalize()
         if name == UNKNOWN_SPECIES:
             raise LeafidError(
-                f"{picture.file}: expected the label of a class, found {name!r}, which stands for none of the "
-                "classes in a ground truth; rename the label, or leave its pictures out"
+                f"{picture.file}: expected the label of a class, found {name!r}, which "
+                "stands for none of the classes in a ground truth; rename the label, "
+                "or leave its pictures out"
             )
     left_out = [p.file for p in candidates if p.species is None and p.part != "test"]
     if left_out:
@@ -53,24 +55,26 @@ def select_training_pictures(
 
 
 def check_labels(pictures: Sequence[Picture]) -> None:
-    """Raise a `LeafidError` if all pictures have one label, from which nothing can be learned."""
+    """Raise a `LeafidError` if all pictures have one label, which no fit accepts."""
     labels = {picture.species for picture in pictures}
     if len(labels) == 1:
         raise LeafidError(
-            f"expected pictures of at least two labels to learn from, found only {labels.pop()!r}; "
-            "name a table of labels with --metadata, or put the pictures of each label into a folder"
+            "expected pictures of at least two labels to learn from, found only "
+            f"{labels.pop()!r}; name a table of labels with --metadata, or put the "
+            "pictures of each label into a folder"
         )
 
 
 def split_by_plant(
     pictures: Sequence[Picture], n_folds: int, seed: int
 ) -> list[np.ndarray]:
-    """Distribute the plants of every species evenly over folds; returns the indices of each fold's pictures, ascending.
+    """Distribute the plants of every species evenly over folds.
 
-    In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
-    fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
-    Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
-    `LeafidError`.
+    Returns the indices of each fold's pictures, ascending. In an order shuffled by the
+    seed, each plant goes to the fold with the fewest plants of its species so far, then
+    the fewest pictures of its species, then the fewest pictures. A picture of unknown
+    plant counts as a plant of its own. Which pictures share a fold doesn't depend on
+    the order of the pictures. Fewer plants than folds raise a `LeafidError`.
     """
     members = group_by_plant(pictures)
     _check_n_folds(n_folds, len(members), "plants")
@@ -82,7 +86,8 @@ def split_by_plant(
     random = np.random.default_rng(seed)
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     sizes = np.zeros(n_folds, int)
-    # Species with many plants come first, so that those with few plants balance the folds.
+    # Species with many plants come first, so that those with few plants balance the
+    # folds.
     entries = plants_by_species.items()
     for _, plants in sorted(entries, key=lambda entry: (-len(entry[1]), entry[0])):
         n_plants = np.zeros(n_folds, int)
@@ -110,11 +115,13 @@ def _to_arrays(folds: Iterable[Sequence[int]]) -> list[np.ndarray]:
 def split_by_unit(
     pictures: Sequence[Picture], unit: str, n_folds: int, seed: int
 ) -> list[np.ndarray]:
-    """Distribute whole places, authors or days over folds, so that a model is tested at unseen places, for instance.
+    """Distribute whole places, authors or days over folds.
 
-    `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with many plants first and equal
-    ones in an order shuffled by the seed, goes to the fold with the fewest plants so far. Returns indices as
-    `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
+    A model is then tested at places, for instance, that no training picture shows.
+    `unit` is ``place``, ``author`` or ``day``, see `label_units`. The units with the
+    most plants come first, and equal units in an order shuffled by the seed; each goes
+    to the fold with the fewest plants so far. Returns indices as `split_by_plant` does.
+    Fewer units than folds raise a `LeafidError`.
     """
     labels = label_units(pictures, unit)
     members = group_by(range(len(pictures)), labels.tolist().__getitem__)
@@ -140,25 +147,20 @@ def split_by_unit(
 def label_units(
     pictures: Sequence[Picture], unit: str, within_km: float = PLACE_KM
 ) -> np.ndarray:
-    """Label each picture with the number of its place, author or day, in the order of first pictures: int64 (n,).
+    """Label pictures by place, author or day, in order of appearance: int64 (n,).
 
-    All pictures of a plant have one label, and so have authors or days that a plant joins. Two plants are at the same
-    place if they are closer than `within_km`, or if a chain of such plants joins them. As a plant without coordinates,
-    author or date may be of any unit, all of these form one.
+    All pictures of a plant have one label, and so have authors or days that a plant
+    joins. Two plants are at the same place if they are closer than `within_km`, or if a
+    chain of such plants joins them. Plants without coordinates, author or date, which
+    may be of any unit, form one together.
     """
-    # These take longer to import than a picture to be identified.
+    # It takes longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
-    from sklearn.cluster import DBSCAN
 
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
     if unit == "place":
-        # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
-        points = sorted({value for value in values if value})
-        radius = within_km / _EARTH_RADIUS_KM
-        clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
-        places = clustering.fit_predict(np.radians(points)) if points else points
-        place_of = dict(zip(points, places, strict=True))
+        place_of = _number_places({*values} - {None}, within_km)
         values = [place_of.get(value) for value in values]
     plants = [picture.group for picture in pictures]
     unit_of_plant = list(zip(plants, values, strict=True))
@@ -172,11 +174,28 @@ def label_units(
     return np.array(labels, np.int64)
 
 
+def _number_places(
+    points: set[tuple[float, float]], within_km: float
+) -> dict[tuple[float, float], int]:
+    """Find the places of points in degrees; a chain of near points is a place."""
+    # It takes longer to import than a picture to be identified.
+    from sklearn.cluster import DBSCAN
+
+    if not points:
+        return {}
+    # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
+    radius = within_km / _EARTH_RADIUS_KM
+    clustering = DBSCAN(eps=radius, min_samples=1, metric="haversine")
+    ordered = sorted(points)
+    places = clustering.fit_predict(np.radians(ordered)).tolist()
+    return dict(zip(ordered, places, strict=True))
+
+
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
     """Sample whole plants, up to a number of pictures; returns ascending indices.
 
-    Plants with more pictures than `limit` are skipped; if all have more, some pictures of one plant are taken. The
-    sample depends on the seed and the names of the plants.
+    Plants with more pictures than `limit` are skipped; if all have more, some pictures
+    of one plant are taken. The sample depends on the seed and the names of the plants.
     """
     if len(pictures) <= limit:
         return np.arange(len(pictures))
@@ -191,7 +210,10 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
 
 
 def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
-    """Weigh pictures so that each plant counts once, as in the official score: one over its number of pictures."""
+    """Weigh pictures so that each plant counts once, as in the official score.
+
+    The weight is one over the number of pictures of the plant.
+    """
     groups = [picture.group for picture in pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return 1 / counts[inverse]
@@ -209,7 +231,10 @@ def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
 
 
 def _find_main_species(pictures: Sequence[Picture]) -> str:
-    """Return the species of most pictures of a plant; a grafted or mislabelled plant has several."""
+    """Return the species of most pictures of a plant.
+
+    A grafted or mislabelled plant has several.
+    """
     counts = Counter(picture.species or "" for picture in pictures)
     return min(counts, key=lambda species: (-counts[species], species))
 
@@ -223,7 +248,10 @@ Shots = Literal["pictures", "plants"]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test pictures, by their indices, ascending; all splits of a seed make a repeat."""
+    """Training and test pictures, by their indices, ascending.
+
+    All splits of a seed make a repeat.
+    """
 
     seed: int
     fold: int
@@ -242,7 +270,8 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     by: Unit = "plant"
     #: How many, 5 by default; or a file that has them (`leafid.pictures.fold_files`).
     folds: Annotated[int, Meta(ge=2)] | str | None = None
-    #: Numbers of training pictures, or plants, of each species and type; all by default.
+    #: Numbers of training pictures, or plants, of each species and type; all by
+    #: default.
     shots: tuple[Annotated[int, Meta(ge=1)], ...] = ()
     shots_of: Shots = "pictures"
     test_type: AcquisitionType | None = None
@@ -250,11 +279,12 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     def make_splits(
         self, pictures: Sequence[Picture], seeds: Sequence[int]
     ) -> Iterator[Split]:
-        """Yield the splits of each seed, in which test on each plant in turn is the same and comes only once.
+        """Yield the splits of each seed; a split that no seed changes comes once.
 
-        Folds are of whole plants, stratified by species, or of whole authors, places or days. Given parts differ only
-        in what is drawn at random; the repeats of a file take the place of the seeds. A `LeafidError` is raised when
-        either part has no picture.
+        Test on each plant in turn is such a split. Folds are of whole plants,
+        stratified by species, or of whole authors, places or days. Given parts differ
+        only in what is drawn at random; the repeats of a file take the place of the
+        seeds. A `LeafidError` is raised when either part has no picture.
         """
         for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
@@ -269,7 +299,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
                     yield split
 
     def _choose_tests(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Folds:
-        """Choose the test pictures of each fold by the seed, or the repeat of a file."""
+        """Choose the test pictures of each fold by the seed, or a file's repeat."""
         if isinstance(self.folds, str):
             return read_folds(self.folds, pictures)
         if self.kind == "leave-one-out":
@@ -279,8 +309,9 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             n_trained = len(_find_part(pictures, "train"))
             if not (n_trained and len(tested)):
                 raise LeafidError(
-                    f"expected labelled pictures of parts train and test, found {n_trained} and {len(tested)}; tell "
-                    "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
+                    "expected labelled pictures of parts train and test, found "
+                    f"{n_trained} and {len(tested)}; tell parts by folders, by "
+                    "train.txt and test.txt, or by the column split of --metadata"
                 )
             return {seed: [tested] for seed in seeds}
         n_folds = self.folds or 5
@@ -291,10 +322,10 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     def _limit_training(
         self, split: Split, pictures: Sequence[Picture]
     ) -> Iterator[Split]:
-        """Thin the training part of a split out to some numbers of pictures, or of plants, of each species and type.
+        """Reduce the training part to n pictures or plants of each species and type.
 
-        They are drawn at random by the seed and fold; those of a smaller number are among those of a larger one. Of a
-        species with fewer, all are kept.
+        They are drawn at random by the seed and fold; a larger number contains the draw
+        of a smaller one. A species with fewer keeps all.
         """
         random = np.random.default_rng([split.seed, split.fold])
         ranks: dict[int, int] = {}
@@ -302,10 +333,12 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
         for index in random.permutation(split.training).tolist():
             picture = pictures[index]
             units = drawn.setdefault((picture.species, picture.type), {})
-            unit = picture.group if self.shots_of == "plants" else str(index)
+            unit = str(index)
+            if self.shots_of == "plants":
+                unit = picture.group
             ranks[index] = units.setdefault(unit, len(units))
         for number in self.shots:
-            kept = sorted(index for index, rank in ranks.items() if rank < number)
+            indices = sorted(index for index, rank in ranks.items() if rank < number)
             setting = count_noun(number, self.shots_of.removesuffix("s"))
-            training = np.array(kept, np.int64)
+            training = np.array(indices, np.int64)
             yield replace(split, training=training, setting=setting)

@@ -1,9 +1,9 @@
-"""Summarises a collection: what is in it, which files can't be read, and what would spoil an experiment on it."""
+"""Summarises a collection, its unreadable files, and the risks of an experiment."""
 
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class FileCheck(NamedTuple):
-    """What was found in a picture file: its SHA-256, why it can't be read, and damage of one that can."""
+    """Checks of a picture file: its SHA-256, why it can't be read, or its damage."""
 
     file: Path
     digest: str | None = None
@@ -51,12 +51,10 @@ def check_file(file: Path) -> FileCheck:
 
 
 def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, Any]:
-    """Summarise a collection, and the checks of its existing files, as the JSON of ``leafid info``."""
+    """Summarise a collection and its files' checks: the JSON of ``leafid info``."""
     pictures = collection.pictures
     digests = {check.file: check.digest for check in checks if check.digest is not None}
-    readable = (picture for picture in pictures if picture.file in digests)
-    by_digest = group_by(readable, lambda picture: digests[picture.file])
-    duplicates = [group for group in by_digest.values() if len(group) > 1]
+    duplicates = _find_duplicates(pictures, digests)
     by_type = group_by(pictures, lambda picture: picture.type)
     types = (type_ for type_ in (*AcquisitionType, None) if type_ in by_type)
     return {
@@ -75,12 +73,23 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
     }
 
 
+def _find_duplicates(
+    pictures: Iterable[Picture], digests: Mapping[Path, str]
+) -> list[list[Picture]]:
+    readable = (picture for picture in pictures if picture.file in digests)
+    by_digest = group_by(readable, lambda picture: digests[picture.file])
+    return [group for group in by_digest.values() if len(group) > 1]
+
+
 def _list_files(pictures: Iterable[Picture]) -> list[str]:
     return [str(picture.file) for picture in pictures]
 
 
 def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
-    """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
+    """Count pictures, and the species, plants and authors among them.
+
+    Unknown ones don't count.
+    """
     counts = {"pictures": len(pictures)}
     for field, noun in _COUNTED.items():
         counts[noun] = len({getattr(picture, field) for picture in pictures} - {None})
@@ -88,9 +97,10 @@ def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
-    """Count pictures, plants, and pictures by type per species, in the order of the number of pictures and the name.
+    """Count pictures and plants of each species, and its pictures by type.
 
-    A picture of unknown plant counts as a plant of its own, as it does in a split.
+    Species are sorted by their number of pictures, then by name. A picture of unknown
+    plant counts as a plant of its own, as it does in a split.
     """
     counts = []
     for species, group in group_by_species(pictures).items():
@@ -110,7 +120,7 @@ def find_risks(
     duplicates: Groups,
     fields: Iterable[str] = _NOUNS,
 ) -> Iterator[str]:
-    """Find what would spoil an experiment on a collection, such as groups that differ in `fields`; yield what to do."""
+    """Find risks of an experiment, such as groups that differ in `fields`."""
     labelled = [picture for picture in pictures if picture.species]
     of_plants = (picture for picture in labelled if picture.plant is not None)
     plants = group_by(of_plants, lambda picture: picture.plant).values()
@@ -126,8 +136,9 @@ def find_risks(
             yield f"{count}, {first} and {second} first: {advice}"
     if labelled and not plants and "group" in fields:
         yield (
-            "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
-            "or look for pictures of one leaf with --similar"
+            "the plants are unknown: where several pictures show one, held-out scores "
+            "are too high; say --plants-from, or look for pictures of one leaf with "
+            "--similar"
         )
 
 
@@ -141,7 +152,7 @@ def _select_mixed(groups: Groups, field: str) -> Groups:
 
 
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
-    """Log the warnings of `find_risks` where parts of a collection share a plant, or pictures of one content."""
+    """Warn where parts of a collection share a plant, or pictures of one content."""
     groups: Groups = [pictures]
     # Most pictures differ in size, and needn't be read.
     for get_key in (_get_size, _hash_content):
@@ -165,15 +176,18 @@ def _hash_content(picture: Picture) -> str:
 
 
 def compute_fingerprint(pictures: Iterable[Picture]) -> str:
-    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
+    """Hash the files and labels of pictures, whatever their order and folder.
 
-    It covers each picture's name, type, species, plant and content.
+    The hash is a SHA-256 in hexadecimal digits. It covers each picture's name, type,
+    species, plant and content.
     """
     return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
 
 
 def _encode_picture(picture: Picture) -> bytes:
-    data = read_picture_bytes(picture.file) if picture.data is None else picture.data
+    data = picture.data
+    if data is None:
+        data = read_picture_bytes(picture.file)
     fields = (
         picture.name,
         picture.type,

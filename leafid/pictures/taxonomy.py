@@ -17,11 +17,12 @@ RANKS: tuple[str, ...] = ("order", "family", "genus", "species")
 
 
 class Taxonomy:
-    """The tree of taxa above a list of distinct species, in the order of the columns of a matrix of probabilities.
+    """The taxa above a list of distinct species, in the order of a matrix's columns.
 
-    `ranks` are those that every taxon has, from the top down, the last one "species", the only one where some are plain
-    classes; `paths` has the names at these ranks by species. A `LeafidError` is raised when a name stands at two ranks,
-    or has two parents.
+    `ranks` has the ranks of every taxon from the top down; the last one is "species",
+    and the only one if there are plain classes. `paths` has the names at these ranks by
+    species. A `LeafidError` is raised when a name stands at two ranks, or has two
+    parents.
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
@@ -53,15 +54,18 @@ class Taxonomy:
 
     @classmethod
     def from_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:
-        """Make the tree of the species of labelled pictures; of two taxa of one species the later one counts."""
+        """Make the tree of the species of labelled pictures.
+
+        Of two taxa of one species the later one counts.
+        """
         taxa = (picture.taxon for picture in pictures if picture.taxon)
         return cls({taxon.species: taxon for taxon in taxa}.values())
 
     def find_path(self, answer: str) -> tuple[str, ...]:
-        """Find the path of an answer: a name for each of `ranks`, ``"*"`` where the answer says nothing.
+        """Find the path of an answer: a name for each of `ranks`, or ``"*"``.
 
-        An answer is ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or ``*``; a `LeafidError` is raised
-        when the taxonomy has no such species or taxon.
+        An answer is ``Quercus robur``, ``Quercus *``, ``Fagaceae *``, ``Fagales *`` or
+        ``*``; a `LeafidError` is raised when the taxonomy has no such species or taxon.
         """
         if answer in self.paths:
             return self.paths[answer]
@@ -72,7 +76,8 @@ class Taxonomy:
             or taxon not in self._path_of_taxon
         ):
             raise LeafidError(
-                f"expected a species of the taxonomy, or a higher taxon and '*', found {answer!r}"
+                "expected a species of the taxonomy, or a higher taxon and '*', found "
+                f"{answer!r}"
             )
         path = self._path_of_taxon[taxon]
         return path + (WILDCARD,) * (len(self.ranks) - len(path))

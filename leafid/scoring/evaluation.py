@@ -44,19 +44,42 @@ RunsLike = (
 
 
 class Records(list[dict[str, Any]]):
-    """The rows of a table as dictionaries, which can be written as the commands do, or made a data frame."""
+    """The rows of a table as dictionaries, to be written, or made a data frame.
+
+    Attributes
+    ----------
+    table : Table
+    differences : Records or None
+        The differences between runs, where they were tested as well.
+    """
 
     def __init__(self, table: Table, differences: Table | None = None) -> None:
         super().__init__(table.to_records())
         self.table = table
-        #: The differences between the runs, where they were tested as well.
         self.differences = None if differences is None else Records(differences)
 
     def render(self, form: str = "text", digits: int = 3) -> str:
-        """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
+        """Write the table as the command does.
+
+        Parameters
+        ----------
+        form : {"text", "latex", "csv", "json"}, default "text"
+        digits : int, default 3
+            Number of decimals of scores in text and LaTeX, from 1.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            When there is no such form, or `digits` is no such number.
+        """
         if form not in FORMATS or not isinstance(digits, int) or digits < 1:
             raise InputError(
-                f"expected one of {', '.join(FORMATS)} and digits from 1, found {form!r} and {digits!r}"
+                f"expected one of {', '.join(FORMATS)} and digits from 1, found "
+                f"{form!r} and {digits!r}"
             )
         return render([self.table], form, digits)
 
@@ -82,45 +105,53 @@ def evaluate(
     Parameters
     ----------
     truth : path-like, Collection, iterable of Picture, mapping or data frame
-        A folder of XML, a collection, a table, a ``…GroundTruth.txt``, or what was read of a collection; or the species
-        of each picture by its name; or a data frame with the columns of a table.
+        A folder of XML, a collection, a table or a ``…GroundTruth.txt``, as a path or
+        as `leafid.read_collection` reads it; or the species of each picture by its
+        name; or a data frame with the columns of a table.
     runs : path-like, a run, a sequence of path-like, or a mapping of these by name
-        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species) of float (n, n_species) and
-        names, or a data frame of scores. A ranking is a mapping of species to scores (equal ones are taken in the order
-        of the names), a list of species, or of (species, score), the best first, or a single species. A picture that a
-        run lacks, or whose ranking is empty, counts 0.
+        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species)
+        of float (n, n_species) and names, or a data frame of scores. A ranking is a
+        mapping of species to scores (equal ones are taken in the order of the names), a
+        list of species, or of (species, score), the best first, or a single species. A
+        picture that a run lacks, or whose ranking is empty, counts 0.
     metrics : sequence of str, or one
         Names that ``leafid evaluate --list`` lists.
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
-        What the rows are. By type there are two more: "mean of types" and "all pictures".
+        What the rows are. By type there are two more: "mean of types" and "all
+        pictures".
     intervals : {"none", "bounds", "error"}, default "none"
-        Adds the ends of an interval, as "S low" and "S high", or a standard error, as "S error", to every score that
-        is a mean of what pictures score.
+        Adds the ends of an interval, as "S low" and "S high", or a standard error, as
+        "S error", to every score that is a mean over pictures.
     bootstrap : Bootstrap, optional
-        How often plants are resampled, and for which confidence; by default as the command does.
+        How often plants are resampled, and for which confidence; by default as in the
+        command.
     leave_out_missing : bool, default False
-        Leave the pictures that a run lacks out of its means, as the official scorer does.
+        Leave the pictures that a run lacks out of its means, as the official scorer
+        does.
     per_picture : bool, default False
-        Return what each picture scores instead: a record for each run and picture.
+        Return the scores of each picture instead: a record for each run and picture.
 
     Returns
     -------
     list of dict
-        A record for each group and run, with the group's name under `by`, "run", "pictures", "missing", "left out",
-        "plants", and each metric by its name (NaN where there is none). It can be written with `render`.
+        A record for each group and run, with the group's name under `by`, "run",
+        "pictures", "missing", "left out", "plants", and each metric by its name (NaN
+        where there is none). It can be written with `render`.
 
     Raises
     ------
     LeafidError
-        When there is no such metric or group, nothing to score against, or something is wrong with a run or value.
+        When there is no such metric or group, nothing to score against, or something is
+        wrong with a run or value.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from leafid.pictures.picture import Taxon
-    >>> maple, oak = Taxon("Acer opalus"), Taxon("Quercus ilex")
-    >>> pictures = [Picture(Path("1.jpg"), taxon=maple), Picture(Path("2.jpg"), taxon=oak)]
-    >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}
+    >>> maple = Picture(Path("1.jpg"), taxon=Taxon("Acer opalus"))
+    >>> oak = Picture(Path("2.jpg"), taxon=Taxon("Quercus ilex"))
+    >>> pictures = [maple, oak]
+    >>> run = dict.fromkeys(["1.jpg", "2.jpg"], ["Acer opalus", "Quercus ilex"])
     >>> print(evaluate(pictures, run, ["top-1", "mrr"]).render(), end="")
     Scores by acquisition type
     type          run  pictures  top-1  mrr
@@ -151,14 +182,25 @@ def compare(
 ) -> Records:
     """Test whether runs differ, each with every other, as ``leafid compare`` does.
 
-    The parameters are those of `evaluate`; there have to be two runs or more.
+    Parameters
+    ----------
+    truth, runs, metrics, bootstrap
+        As in `evaluate`, with at least two runs.
 
     Returns
     -------
     list of dict
-        A record for each acquisition type (and their mean, and all pictures), metric and pair of runs: "A" and "B" are
-        their scores, "A - B" the difference, "p" its two-sided probability by paired randomisation over plants if both
-        were equally good, "p (Holm)" the same corrected for the number of pairs.
+        A record for each acquisition type (and their mean, and all pictures), metric
+        and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
+        two-sided probability by paired randomisation over plants if both were equally
+        good, "p (Holm)" the same corrected for the number of pairs.
+
+    Raises
+    ------
+    UsageError
+        When there is one run only, or no such metric.
+    LeafidError
+        When something is wrong with the ground truth or a run.
     """
     options = make_options(metrics, bootstrap=bootstrap)
     ground_truth, judged = _judge(truth, runs, False)
@@ -214,7 +256,10 @@ def _judge(
 def _tabulate_pictures(
     truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
 ) -> Table:
-    """Tabulate what each picture of known species scores by each metric that is a mean over pictures."""
+    """Tabulate the scores of each picture by each metric that is a mean over pictures.
+
+    Only pictures of known species have scores.
+    """
     if together := [
         metric.name for metric in options.metrics if metric.score_pictures is None
     ]:

@@ -63,7 +63,7 @@ def make_hierarchy_table(
         columns=["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD],
         rows=rows,
         notes=[
-            f"{len(truth)} pictures, {len(taxonomy.species)} species; "
-            "correct/answered at each rank"
+            f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered "
+            "at each rank"
         ],
     )

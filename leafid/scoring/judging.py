@@ -1,4 +1,4 @@
-"""What a run answers to each picture of a ground truth: all that the metrics need to know of it."""
+"""The answers of a run to the pictures of a ground truth, as metrics need them."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def strip_run_suffix(name: str) -> str:
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
-    The genus of a predicted species is the beginning of its name, its family is that of
-    the genus in the ground truth, or else of a list: a predicted species need not have
-    a picture there.
+    The genus of a predicted species is the beginning of its name. Its family is the
+    family of the genus in the ground truth or, where no picture shows the genus, in a
+    list.
     """
     predictions, picture, species = truth.locate(run)
     labels = truth.to_indices("species")[1]

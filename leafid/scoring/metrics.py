@@ -2,7 +2,8 @@
 
 References
 ----------
-.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 4.
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF
+   2011; package README, section 4.
 .. [2] H. Goëau et al., "The ImageCLEF 2012 plant identification task", CLEF 2012.
 """
 
@@ -49,7 +50,7 @@ LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Metric:
-    """A score of a run: the mean of what its pictures score, or of all pictures together.
+    """A score of a run: a mean over pictures, or a statistic of all together.
 
     What it is, who defined it and where it is shown stands in ``metrics.csv``.
     """
@@ -71,7 +72,7 @@ class Metric:
     highest: float = 1
 
     def check_scores(self, run: JudgedRun) -> None:
-        """Raise a `LeafidError` if the metric needs probabilities, and the run's scores are none."""
+        """Raise a `LeafidError` if the metric needs probabilities that a run lacks."""
         if self.needs_probabilities and run.problem:
             raise LeafidError(
                 f"{run.problem}; {self.name} is computed from probabilities"
@@ -80,11 +81,12 @@ class Metric:
     def compute_statistics(
         self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
-        """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
+        """Compute the statistics of a run's answers to pictures of known species.
 
-        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are
-        scored, the same for runs that are compared: int (k,), rising. Others count as
-        -1. Raises what `check_scores` does.
+        A metric of all answers counts the others, too. `names` are the values of
+        `JudgedRun.label` and `JudgedRun.first` that are scored, the same for runs that
+        are compared: int (k,), rising. Others count as -1. Raises what `check_scores`
+        does.
         """
         self.check_scores(run)
         if self.score_all:
@@ -104,7 +106,7 @@ class Metric:
     def _average_names(
         self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
-        """Score names, and average the species of the ground truth: each once, or as often as it is shown."""
+        """Score names, averaged over species, each once or as often as it is shown."""
         label, first = (
             np.searchsorted(names, np.where(np.isin(column, names), column, -1))
             for column in (run.label, run.first)
@@ -186,7 +188,7 @@ def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
 
 
 def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
-    """Split each picture's highest score into those of known and of unknown species."""
+    """Split the pictures' highest scores by whether their species is known."""
     # A run rejects a picture that it lacks, or for which it names the unknown species
     # first.
     is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])

@@ -1,10 +1,13 @@
-"""The files of the official 2011 scorer: same names, same format, same numbers; here their lines are sorted.
+"""The files of the official 2011 scorer: same names, same format, same numbers.
+
+Here their lines are sorted.
 
 References
 ----------
-.. [1] ImageCLEF 2011 plant task, package README, section 5. What the README leaves open was found out by running
-   the scorer: in ``…ByGenus`` and ``…ByFamily`` a picture counts where the first species is of the correct genus or
-   family; ``succes`` is the number of runs that are correct; the mean over runs is that of the runs' own scores.
+.. [1] ImageCLEF 2011 plant task, package README, section 5. Running the scorer showed
+what the README leaves open: in ``…ByGenus`` and ``…ByFamily`` a picture
+   counts where the first species is of the correct genus or family; ``succes`` is the
+   number of runs that are correct; the mean over runs averages the scores of the runs.
 """
 
 import logging
@@ -31,7 +34,8 @@ logger = logging.getLogger(__name__)
 SCORES = "OfficialScores.csv"
 #: Beginnings of the names of files about several runs, which no run may have beside
 #: others.
-ALL_RUNS, MEAN_OF_RUNS = "AllRun", "MeanRun"
+ALL_RUNS = "AllRun"
+MEAN_OF_RUNS = "MeanRun"
 
 # The words of the three types that the official scorer knows, in the order of its
 # columns; and of a type not known.
@@ -103,7 +107,9 @@ def format_java_double(score: float) -> str:
     if score == 0 or score >= 1e-3:
         return repr(float(score))
     digits, exponent = f"{Decimal(repr(float(score))).normalize():E}".split("E")
-    return f"{digits if '.' in digits else f'{digits}.0'}E{exponent}"
+    if "." not in digits:
+        digits += ".0"
+    return f"{digits}E{exponent}"
 
 
 def _format_scores(truth: GroundTruth, counted: Iterable[_CountedRun]) -> str:

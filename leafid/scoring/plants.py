@@ -13,12 +13,12 @@ from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.tables import Rows, Table
 
-#: Numbers of pictures that plants are identified from; None for all that they have.
+#: Numbers of pictures that plants are identified from; None for all pictures.
 SIZES = (1, 2, 3, 5, None)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
-# The lowest probability of a species that a run lists, above what `fuse_pictures` takes
-# for that of others.
+# The lowest probability of a species that a run lists: `fuse_pictures` takes a lower
+# one for the species that the run doesn't list.
 _LISTED = 2e-9
 
 
@@ -89,8 +89,7 @@ def score_plants(
         [author for plant in scored for author in plant.authors],
         np.repeat(np.arange(len(scored)), n_authors),
     )
-    single, top_1 = accuracy_score(singles), accuracy_score(shares)
-    return len(scored), single, top_1, mean_by_author
+    return len(scored), accuracy_score(singles), accuracy_score(shares), mean_by_author
 
 
 def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
@@ -124,7 +123,10 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
 
 
 def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
-    """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
+    """Tabulate the scores of plants by run and acquisition type.
+
+    A plant is identified from several pictures.
+    """
     rows: Rows = []
     for run in runs:
         name = strip_run_suffix(run.name)

@@ -2,14 +2,17 @@
 
 References
 ----------
-.. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-   Biometrika 26, 1934.
-.. [2] E. W. Noreen, "Computer-Intensive Methods for Testing Hypotheses", Wiley 1989, chapter 2.
-.. [3] B. Phipson, G. K. Smyth, "Permutation P-values should never be zero", 2010, doi:10.2202/1544-6115.1585.
-.. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. of Statistics 6, 1979.
+.. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits
+   illustrated in the case of the binomial", Biometrika 26, 1934.
+.. [2] E. W. Noreen, "Computer-Intensive Methods for Testing Hypotheses", Wiley 1989,
+   chapter 2.
+.. [3] B. Phipson, G. K. Smyth, "Permutation P-values should never be zero", 2010,
+   doi:10.2202/1544-6115.1585.
+.. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
+   J. of Statistics 6, 1979.
 .. [5] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
-.. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random variable", 2019,
-   arXiv:1905.06208.
+.. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a
+   bounded random variable", 2019, arXiv:1905.06208.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +34,7 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How plants are resampled: weighted for intervals, swapped between runs for tests."""
+    """The resampling of plants: weights for intervals, exchanges of runs for tests."""
 
     resamples: int = 10_000
     #: In (0, 1): the share of resampled scores inside the interval.
@@ -67,7 +70,10 @@ class Statistics:
 
 
 def average_statistics(parts: Sequence[Statistics]) -> Statistics:
-    """Average scores, such as those of several types, in each of which a plant is weighted or swapped; without NaN."""
+    """Average scores without NaN, such as the scores of several types.
+
+    In each of them a plant is weighted or swapped.
+    """
     ends = np.cumsum([part.sums.shape[0] for part in parts])[:-1]
 
     def to_scores(sums: Floats) -> Floats:
@@ -90,21 +96,22 @@ def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
 def sum_by_plant(
     values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: tuple[int, int]
 ) -> csr_array:
-    """Sum the pictures' values, (n,), by their rows and plants, int (n,): float (rows, plants)."""
+    """Sum values (n,) of pictures by row and plant, int (n,): float (rows, plants)."""
     return csr_array(
         (np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape
     )
 
 
 def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
-    """Score resamples in which plants have random weights, for the lower and the upper end: float (2, resamples).
+    """Score resamples of plants with random weights: float (2, resamples).
 
-    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because
-    the pictures of a plant look alike, whoever took them and however. As nothing is
-    known of other plants, resamples for the lower end have one more that scores lowest,
-    those for the upper end one that scores highest [6]_. Where plants score 0 or 1,
-    quantiles are the ends of the exact interval [1]_. None where there is no interval,
-    as of a single plant.
+    The rows are for the lower and the upper end of an interval. Weights are
+    exponential, as in the Bayesian bootstrap [5]_: they are of plants, as the pictures
+    of a plant look alike, whoever took them and however. As other plants are unknown,
+    each resample has one plant more: it scores lowest for the lower end, and highest
+    for the upper end [6]_. Where plants score 0 or 1, quantiles are the ends of the
+    exact interval [1]_. Where there is no interval, as of a single plant, all scores
+    are NaN.
     """
     plants = score.plants
     if len(plants) < 2:
@@ -156,7 +163,7 @@ def randomisation_test(
 
 
 def correct_holm(p_values: ArrayLike) -> Floats:
-    """Correct several p values by Holm's method: none gets smaller, none larger than 1."""
+    """Correct several p values by Holm's method; each grows, to 1 at most."""
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p, kind="stable")
     corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))

@@ -1,4 +1,4 @@
-"""The table of scores: runs by metrics, in groups of pictures, with intervals and significant differences."""
+"""The table of scores: runs by metrics, with intervals and significant differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,8 +93,10 @@ def make_groups(
     groups = [ScoredGroup(name, runs, [np.array(indices[name])]) for name in names]
     if by != "type":
         return groups
+    if names == [UNKNOWN]:
+        return [replace(groups[0], name=ALL)]
     if len(groups) == 1:
-        return [replace(groups[0], name=ALL)] if names == [UNKNOWN] else groups
+        return groups
     parts = [group.parts[0] for group in groups]
     return [
         *groups,
@@ -222,7 +224,9 @@ def _score_group(
         everything = whole.select(options.leave_out_missing)
     marks = [letters.get(run[0].title, "") for run in group.runs]
     for metric in options.metrics:
-        scored = everything if metric.score_names else answers
+        scored = answers
+        if metric.score_names:
+            scored = everything
         statistics = compute_statistics(metric, scored, names)
         estimates = _mark_scores(metric, statistics, options, marks)
         for row, estimate in zip(rows, estimates, strict=True):
@@ -242,8 +246,9 @@ def _mark_scores(
     without letters, nothing is tested.
     """
     estimates = [_estimate(score, options) for score in statistics]
-    sign = -1 if metric.is_error else 1
-    scores = sign * np.array([estimate.value for estimate in estimates])
+    scores = np.array([estimate.value for estimate in estimates])
+    if metric.is_error:
+        scores = -scores
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
     worse: list[set[str]] = [set() for _ in scores]

@@ -1,11 +1,12 @@
-"""Set-valued prediction: scores of sets of species, and of the sets above a threshold of a run's scores.
+"""Scores of sets of species, and of sets above a threshold of a run's scores.
 
 References
 ----------
-.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, sections 2 and 4.
-.. [2] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
-   JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity
+   and a long-tailed distribution", NeurIPS Datasets and Benchmarks 2021, sections 2 and
+   4.
+.. [2] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with
+   bounded error levels", JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
 import logging
@@ -59,14 +60,17 @@ def score_average_k(
         When the run that the threshold is fitted on names too few species for a mean
         size, or scores contradict ranks.
     """
-    runs = [run] if validation is None else [validation, run]
+    runs = [run]
+    # Pictures outside the ground truth don't count; a picture that the run lacks has no
+    # species above any threshold.
+    fitted = truth.locate(run)[0]
+    n_pictures = len(truth)
+    if validation is not None:
+        runs = [validation, run]
+        fitted = validation
+        n_pictures = len(validation.pictures)
     for ranking in runs:
         ranking.check_order()
-    # Pictures outside the ground truth don't count; those that the run lacks have no
-    # species above any threshold.
-    fitted, n_pictures = truth.locate(run)[0], len(truth)
-    if validation is not None:
-        fitted, n_pictures = validation, len(validation.pictures)
     rising = np.sort(fitted.score)
     records = []
     for k in sizes:
@@ -110,7 +114,7 @@ def _fit_threshold(run: Run, n_pictures: int, k: float) -> float:
 def _warn_of_cut_lists(
     runs: Sequence[Run], threshold: float, k: float, species: frozenset[str]
 ) -> None:
-    """Warn of pictures with fewer than all species, whose scores all reach a threshold."""
+    """Warn of pictures without some species whose scores all reach a threshold."""
     n_cut = 0
     for run in runs:
         n_pictures = len(run.pictures)
@@ -139,7 +143,12 @@ def make_average_table(
         records = score_average_k(truth, run, sizes, fitted)
         name = strip_run_suffix(run.name)
         rows += [[name, *record.values()] for record in records]
-    origin = "the validation run" if validation else "the run itself"
-    note = f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"
+    origin = "the run itself"
+    if validation:
+        origin = "the validation run"
+    note = (
+        f"threshold: fitted on {origin}, where the sets have the mean size 'size "
+        "fitted'"
+    )
     title = "Sets of K species on average"
     return Table(title, ["run", *records[0]], rows, [note])

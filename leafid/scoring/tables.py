@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,7 +20,7 @@ from leafid.textfiles import escape_formula
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A score with what is known of its spread, and how it compares with those of other runs."""
+    """A score with its interval, and its comparison with the scores of other runs."""
 
     #: NaN where nothing is scored.
     value: float
@@ -50,7 +51,8 @@ class Estimate:
         fewer = max(digits - 1, 2)
         text = _format_short(self.value, digits)
         if self.low is not None and self.high is not None and not math.isnan(self.low):
-            low, high = _format_short(self.low, fewer), _format_short(self.high, fewer)
+            low = _format_short(self.low, fewer)
+            high = _format_short(self.high, fewer)
             return f"{text} [{low}, {high}]"
         if self.error is not None and not math.isnan(self.error):
             return f"{text} ± {_format_short(self.error, fewer)}"
@@ -61,8 +63,7 @@ def _format_short(number: float, digits: int) -> str:
     """Format a number without the 0 before the point, as scores in papers are."""
     if math.isnan(number):
         return "–"
-    text = f"{number:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    return re.sub(r"^(-?)0\.", r"\1.", f"{number:.{digits}f}")
 
 
 Cell = str | int | float | Estimate | None
@@ -104,7 +105,7 @@ class Table:
     letters: Mapping[str, str] = field(default_factory=dict)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """List the rows as dictionaries by column, with all numbers of an `Estimate`."""
+        """List the rows as dictionaries by column, with all that an `Estimate` has."""
         records = []
         for row in self.rows:
             record: dict[str, Any] = {}
@@ -162,9 +163,11 @@ def choose_tables(
         titles = ", ".join(
             f"{position} {table.title}" for position, table in enumerate(tables, 1)
         )
-        chosen = f"--table {number}" if number else "several tables for a CSV"
+        request = "several tables for a CSV"
+        if number:
+            request = f"--table {number}"
         raise UsageError(
-            f"expected one table, found {chosen}; choose one with --table N: {titles}"
+            f"expected one table, found {request}; choose one with --table N: {titles}"
         )
     return [tables[number - 1]]
 
@@ -201,7 +204,9 @@ def _clean_number(cell: Cell) -> Cell:
     """Drop NaN, and the digits of a float that are rounding errors."""
     if not isinstance(cell, float):
         return cell
-    return float(f"{cell:.15g}") if math.isfinite(cell) else None
+    if not math.isfinite(cell):
+        return None
+    return float(f"{cell:.15g}")
 
 
 def _add_letters(table: Table) -> Table:
@@ -219,12 +224,7 @@ def _add_letters(table: Table) -> Table:
 def _format_text(table: Table, digits: int) -> str:
     blocks = []
     for heading, *values in zip(table.columns, *table.rows, strict=True):
-        cells = [_format_text_cell(value, digits) for value in values]
-        width = max(map(len, [heading, *cells]))
-        is_number = all(isinstance(value, int | float | None) for value in values)
-        align = str.rjust if values and is_number else str.ljust
-        lines = [heading, "-" * width, *cells]
-        blocks.append([align(line, width) for line in lines])
+        blocks.append(_format_column(heading, values, digits))
     keys = blocks[: table.n_keys]
     parts = [[*keys]]
     for block in blocks[len(keys) :]:
@@ -236,6 +236,16 @@ def _format_text(table: Table, digits: int) -> str:
     text = "\n\n".join(map(_join_columns, parts))
     notes = [fill(note, WIDTH) for note in table.notes]
     return "\n".join([*filter(None, [table.title]), text, *notes]) + "\n"
+
+
+def _format_column(heading: str, values: Sequence[Cell], digits: int) -> list[str]:
+    cells = [_format_text_cell(value, digits) for value in values]
+    width = max(map(len, [heading, *cells]))
+    is_number = all(isinstance(value, int | float | None) for value in values)
+    align = str.ljust
+    if values and is_number:
+        align = str.rjust
+    return [align(line, width) for line in (heading, "-" * width, *cells)]
 
 
 def _join_columns(columns: Sequence[Sequence[str]]) -> str:
@@ -258,7 +268,8 @@ def _format_latex(table: Table, digits: int) -> str:
     first = int(table.is_grouped)
     alignment = ""
     for _, *values in [*zip(table.columns, *table.rows, strict=True)][first:]:
-        alignment += "l" if any(isinstance(value, str) for value in values) else "r"
+        is_text = any(isinstance(value, str) for value in values)
+        alignment += "rl"[is_text]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
     lines += [_join_latex(map(_escape_latex, table.columns[first:])), r"\midrule"]
@@ -266,7 +277,8 @@ def _format_latex(table: Table, digits: int) -> str:
     for row in table.rows:
         cells = [_format_latex_cell(cell, digits) for cell in row]
         if first and cells[0] != heading:
-            lines += [r"\addlinespace"] if heading is not None else []
+            if heading is not None:
+                lines.append(r"\addlinespace")
             heading = cells[0]
             span = rf"\multicolumn{{{len(alignment)}}}{{l}}{{\textit{{{heading}}}}}"
             lines.append(_join_latex([span]))
@@ -282,7 +294,9 @@ def _format_latex_cell(cell: Cell, digits: int) -> str:
     if not isinstance(cell, Estimate):
         return _escape_latex(format_cell(cell, digits))
     score, _, spread = cell.format(digits).partition(" ")
-    text = rf"\textbf{{{score}}}" if cell.is_best else score
+    text = score
+    if cell.is_best:
+        text = rf"\textbf{{{score}}}"
     if spread:
         text += " " + spread.replace("±", r"$\pm$")
     if cell.better_than:
@@ -303,12 +317,17 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
     if isinstance(cell, float):
         text = f"{cell:.{digits}f}"
         # A small p value isn't 0.
-        return text if float(text) or not cell else f"{cell:.1g}"
+        if cell and not float(text):
+            text = f"{cell:.1g}"
+        return text
     return escape_unprintable(str(cell))
 
 
 @cache
 def read_metrics() -> list[dict[str, str]]:
-    """Read the list of all metrics of all tasks, a dictionary by column for each, in the order of their commands."""
+    """Read the list of the metrics of all tasks: a dictionary by column for each.
+
+    They are in the order of their commands.
+    """
     text = Path(__file__).with_name("metrics.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(io.StringIO(text)))

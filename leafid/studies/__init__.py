@@ -1,1 +1,1 @@
-"""Studies: what trains on parts of a collection and scores what it answers to the others."""
+"""Studies: they train on parts of a collection, and score the answers to the others."""

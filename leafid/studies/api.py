@@ -1,4 +1,4 @@
-"""What a study runs from Python: the functions ``leafid.crossval`` and ``leafid.experiment``."""
+"""Studies from Python: the functions ``leafid.crossval`` and ``leafid.experiment``."""
 
 import os
 from collections.abc import Sequence
@@ -32,12 +32,32 @@ def crossval(
     cache: StrPath | bool = True,
     seed: int = 0,
 ) -> Records:
-    """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
+    """Cross-validate a recipe by plants, as ``leafid crossval`` does.
 
-    `folds` is their number or a table of them, `repeats` the number of seeds;
-    `shared_codebooks` learns codebooks once, from all pictures without their labels,
-    which is much faster. `metrics`, `intervals` and what is returned are those of
-    `leafid.evaluate`, the other parameters those of `leafid.train`.
+    Parameters
+    ----------
+    collection, recipe, assume_type, only_type, jobs, cache, seed
+        As in `leafid.train`.
+    folds : int or path-like, default 5
+        The number of folds, at least 2, or a CSV table of the fold of each picture.
+    repeats : int, default 3
+        The number of seeds, which start at `seed`.
+    metrics, intervals
+        As in `leafid.evaluate`.
+    shared_codebooks : bool, default False
+        Learn the codebooks once, from all pictures without their labels, which is much
+        faster.
+
+    Returns
+    -------
+    list of dict
+        A record for each acquisition type, as `leafid.evaluate` returns it. Scores are
+        means over the seeds.
+
+    Raises
+    ------
+    LeafidError
+        When an argument is wrong, or there are too few plants for the folds.
     """
     options = make_options(metrics, intervals)
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
@@ -49,12 +69,14 @@ def crossval(
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        protocol = SplitProtocol(
-            "", folds=folds if isinstance(folds, int) else os.fspath(folds)
-        )
+        if not isinstance(folds, int):
+            folds = os.fspath(folds)
+        protocol = SplitProtocol("", folds=folds)
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
         answers = list(
-            cross_validate(pictures, recipes, loader, splits, shared_codebooks)
+            cross_validate(
+                pictures, recipes, loader, splits, shared_codebooks=shared_codebooks
+            )
         )
     return Records(make_cross_validation_table(Path(recipe).stem, answers, options))
 
@@ -67,18 +89,37 @@ def experiment(
     jobs: int = 1,
     cache: StrPath | bool = True,
 ) -> Records:
-    """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
+    """Run an experiment, a file or a shipped one, as ``leafid experiment`` does.
 
-    `differences` of what is returned are those from the first recipe. The parameters
-    are those of `crossval`.
+    Parameters
+    ----------
+    plan : path-like
+        A TOML file, or the name of a shipped experiment.
+    *collections : path-like
+        At least one collection of labelled pictures.
+    metrics, intervals, jobs, cache
+        As in `leafid.crossval`.
+
+    Returns
+    -------
+    list of dict
+        A record for each recipe and group. Its `differences` are from the first recipe.
+
+    Raises
+    ------
+    LeafidError
+        When an argument is wrong, or the plan can't be read.
     """
     if not collections:
         raise InputError("collections: expected at least one, found none")
-    options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
+    options = make_options(metrics, intervals)
+    grid = read_experiment(os.fspath(plan))
     with open_loader(jobs, cache) as loader:
         named = {
             Path(path).name: read_training_pictures(path, None, loader)
             for path in collections
         }
-        tables = tabulate_experiment(grid, named, loader, options, lambda _: None)
+        tables = tabulate_experiment(
+            grid, named, loader=loader, options=options, note=lambda _: None
+        )
     return Records(*tables)

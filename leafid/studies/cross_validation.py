@@ -1,4 +1,4 @@
-"""Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
+"""Cross-validation: models of the splits of a collection answer the test pictures."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -67,15 +67,15 @@ def cross_validate(
     *,
     test_type: AcquisitionType | None = None,
 ) -> Iterator[FoldAnswers]:
-    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
+    """Identify the test pictures of splits with models of the training pictures.
 
-    Codebooks, classifiers, calibration and fusion are learned from each training part
-    alone.
+    The pictures have a label and a type. Codebooks, classifiers, calibration and fusion
+    are learned from each training part alone.
 
     Parameters
     ----------
     pictures : sequence of Picture
-        Labelled ones, each of a known acquisition type.
+        Labelled pictures of known acquisition types.
     recipes : mapping of AcquisitionType to Recipe
     loader : FeatureLoader
     splits : iterable of Split
@@ -83,8 +83,7 @@ def cross_validate(
         Learn the codebooks once, from all pictures without their labels. Features are
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        Let the recipes answer pictures of this type instead of those of the type that
-        they are for.
+        The type of the pictures that the recipes answer, instead of their own type.
 
     Yields
     ------
@@ -184,7 +183,7 @@ class _SplitTrainer:
         recipes: Mapping[AcquisitionType, Recipe],
         held_out_species: Collection[str] = (),
     ) -> Iterator[tuple[AcquisitionType, Identifier]]:
-        """Train an identifier for each recipe that has training pictures of its type."""
+        """Train an identifier for each recipe with training pictures of its type."""
         training = [self._pictures[index] for index in split.training]
         pictures = [p for p in training if p.species not in held_out_species]
         present = {picture.type for picture in pictures}
@@ -265,7 +264,7 @@ def _answer_non_leaves(
 
 
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
-    """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
+    """Let the answers to pictures of one session support each other.
 
     Sessions are made of the pictures of all folds and types with the same seed and
     setting.

@@ -1,4 +1,4 @@
-"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file to one table."""
+"""Experiments: recipes by collections, types, protocols and seeds, from a TOML file."""
 
 import dataclasses
 import logging
@@ -44,11 +44,11 @@ _SHIPPED = Path(__file__).parent / "experiments"
 
 
 class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recipe by its changes to another one, or each of its experts alone and left out."""
+    """A recipe that changes another one, or takes or leaves out each expert."""
 
     name: str = ""
     base: str = "default"
-    #: The experts to keep, all by default, and those to leave out.
+    #: The experts to keep (by default all), and the experts to leave out.
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all
@@ -68,7 +68,8 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         if unknown := sorted(named - base.experts.keys()):
             known = ", ".join(base.experts)
             raise LeafidError(
-                f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}"
+                f"recipes: expected experts {known} of type {type_}, found "
+                f"{', '.join(unknown)}"
             )
         data = msgspec.to_builtins(base)
         experts = {
@@ -101,7 +102,7 @@ class ExternalRun(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a TOML file says: a grid, in which recipes are compared with the first one."""
+    """The content of a TOML file: a grid, in which the first recipe is the baseline."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
     protocols: tuple[SplitProtocol, ...] = ()
@@ -115,7 +116,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     #: Answers of other systems, which become rows of the table; then folds have to be a
     #: file.
     runs: tuple[ExternalRun, ...] = ()
-    #: Acquisition types, by default those of a collection.
+    #: Acquisition types, by default all types of a collection.
     types: tuple[AcquisitionType, ...] = ()
     #: Learn codebooks once from all pictures, without their labels.
     shared_codebooks: bool = False
@@ -123,7 +124,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.runs and (isinstance(self.folds, int) or self.protocols):
             raise ValueError(
-                "expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds"
+                "expected a file as 'folds' and no 'protocols' with 'runs', which "
+                "answer its folds"
             )
 
     def make_protocols(self) -> list[SplitProtocol]:
@@ -161,10 +163,13 @@ def read_experiment(name: str) -> Experiment:
 
     A `LeafidError` says what is wrong with it.
     """
-    path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
+    path = Path(name)
+    if name in list_experiments():
+        path = _SHIPPED / f"{name}.toml"
     if not path.is_file():
         raise LeafidError(
-            f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}"
+            f"{name}: no such experiment; expected a file, or one of "
+            f"{', '.join(list_experiments())}"
         )
     experiment = parse_toml(read_text(path), Experiment, name)
     folder = path.parent

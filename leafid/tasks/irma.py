@@ -1,8 +1,9 @@
-"""ImageCLEF 2009's medical annotation: the errors of flat labels (2005, 2006) and IRMA codes (2007, 2008), and files.
+"""ImageCLEF 2009 medical annotation: errors of flat labels and of IRMA codes.
 
-A code table has one code per line: ``A 463 what it means``. A ground truth or a run has
-one picture per line, its name and one answer per year: ``1234 18 * 1121-120-463-700
-1121-***-46*-700``. Lines that begin with ``#`` are comments.
+The labels are of 2005 and 2006, the codes of 2007 and 2008. A code table has one code
+per line: ``A 463 what it means``. A ground truth or a run has one picture per line, its
+name and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines
+that begin with ``#`` are comments.
 """
 
 import re
@@ -18,9 +19,12 @@ from leafid.textfiles import LineProblems, read_text
 AXES = {"T": 4, "D": 3, "A": 3, "B": 3}
 
 YEARS = (2005, 2006, 2007, 2008)
-#: The years that have labels, and those with a clutter class.
-FLAT_YEARS, CLUTTER_YEARS = frozenset({2005, 2006}), frozenset({2005, 2006, 2007})
-UNSPECIFIED, CLUTTER = "0", "C"
+#: The years that have labels.
+FLAT_YEARS = frozenset({2005, 2006})
+#: The years that have a clutter class.
+CLUTTER_YEARS = frozenset({2005, 2006, 2007})
+UNSPECIFIED = "0"
+CLUTTER = "C"
 
 #: The characters that can follow a prefix in a code table, by axis and prefix.
 CodeTable = Mapping[tuple[str, str], Set[str]]
@@ -35,9 +39,12 @@ def read_code_table(path: StrPath) -> CodeTable:
     children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     with LineProblems(path) as problems:
         for line, (axis, *words) in _split_lines(path):
-            code = words[0] if words else ""
+            code = "".join(words[:1])
             if len(code) != AXES.get(axis) or not re.fullmatch("[0-9a-z]+", code):
-                expected = "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of 0-9, a-z"
+                expected = (
+                    "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of "
+                    "0-9, a-z"
+                )
                 problems.add(
                     line, f"expected {expected}, found {' '.join([axis, *words])!r}"
                 )
@@ -54,11 +61,12 @@ def read_labels(
     years: Sequence[int] = YEARS,
     pictures: Container[str] | None = None,
 ) -> dict[str, Answers]:
-    """Read a ground truth, or, with its `pictures`, a run: by picture, the answers in the order of `years`.
+    """Read a ground truth, or, with its `pictures`, a run: answers by picture.
 
-    Only a run may have wildcards. `table` has the codes of years from 2007 on. A
-    `ProblemsError` names the lines with a wrong number of columns, a repeated or
-    unknown picture, or an answer that is no label or code.
+    The answers are in the order of `years`. Only a run may have wildcards. `table` has
+    the codes of years from 2007 on. A `ProblemsError` names the lines with a wrong
+    number of columns, a repeated or unknown picture, or an answer that is no label or
+    code.
     """
     wildcard = "" if pictures is None else WILDCARD
     labels: dict[str, Answers] = {}
@@ -96,7 +104,8 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
             wildcard,
         }:
             raise LeafidError(
-                f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}"
+                f"expected a label (a whole number or C{wildcard and ', or *'}), found "
+                f"{answer!r}"
             )
         return
     codes = answer.split("-")
@@ -106,7 +115,8 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
     for axis, code in zip(AXES, codes, strict=True):
         if not re.fullmatch(f"[0-9a-z{others}]+", code):
             raise LeafidError(
-                f"axis {axis}: expected positions of {', '.join(['0-9, a-z', *others])}, found {code!r}"
+                f"axis {axis}: expected positions of "
+                f"{', '.join(['0-9, a-z', *others])}, found {code!r}"
             )
         prefix = code.partition(WILDCARD)[0]
         is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
@@ -124,17 +134,19 @@ def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:
 
 
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
-    """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
+    """Compute the error of an axis of an IRMA code, from 0 (correct) to 0.25.
 
-    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never
-    counts; ``"*"`` in `answer`, of the same length, means "don't know". `branching` has
-    for each position the number of characters that can follow the ones before it.
-    Positions count up to and including the first "0" at the end of the path; any other
-    character there is a mistake, a wildcard is not.
+    It is 0.25 if the code is wrong from the first position. In `correct`, "0" ends a
+    code's path, and all "C" is the clutter class, which never counts; ``"*"`` in
+    `answer`, of the same length, means "don't know". `branching` has for each position
+    the number of characters that can follow the ones before it. Positions count up to
+    and including the first "0" at the end of the path; any other character there is a
+    mistake, a wildcard is not.
 
     References
     ----------
-    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
+    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image
+       Annotation".
 
     Examples
     --------
@@ -150,7 +162,7 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
 
 
 def code_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
-    """Compute the errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
+    """Compute the errors of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`.
 
     Their sum is the error of the code. A missing answer ("") is entirely wrong.
     """

@@ -1,1 +1,1 @@
-"""The layouts that collections come in, and the tables, lists and patterns that tell more about their pictures."""
+"""The layouts of collections, and the tables, lists and patterns of their metadata."""

@@ -1,4 +1,4 @@
-"""Lists folders in an order that doesn't depend on the file system, without what systems and programs write there."""
+"""Lists folders in the same order on every file system, without system files."""
 
 import os
 import re
@@ -9,17 +9,23 @@ from leafid.errors import LeafidError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
-#: Maximum depth of folders; Python 3.11 lists deeper ones by recursion, whose depth is limited, too.
+#: Maximum depth of folders; Python 3.11 lists deeper ones by recursion, whose depth is
+#: limited, too.
 MAX_DEPTH = 500
-#: The folders and files that systems, storage devices and programs write among pictures, beside hidden ones.
+#: The folders and files that systems, storage devices and programs write among
+#: pictures, beside hidden ones.
 _SYSTEM_NAME = re.compile(
-    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]|system volume information|found\.\d{3}"
+    r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]"
+    r"|system volume information|found\.\d{3}"
     r"|@eadir|@tmp|@syno\w+|[@#]recycle|[#~]snapshot|@recently-snapshot|@sharebin"
     r"|lost\.dir|\$winreagent|network trash folder|temporary items"
     r"|(eh)?thumbs\.db|desktop\.ini|icon\r|__pycache__|_vti_\w+",
     re.IGNORECASE,
 )
-_NOUNS = "(?:data|sub|sets?|images?|imgs?|pictures?|photos?|splits?|parts?|lists?|folder|files?)*"
+_NOUNS = (
+    "(?:data|sub|sets?|images?|imgs?|pictures?|photos?"
+    "|splits?|parts?|lists?|folder|files?)*"
+)
 # Without signs and digits: Training, test_set, images_train, val2017.
 _PART = re.compile(
     f"{_NOUNS}(?:(train(?:ing)?)|(val(?:id(?:ation)?)?)|test(?:ing)?){_NOUNS}"
@@ -28,7 +34,10 @@ _PART_ORDER = ("train", "val", "test")
 
 
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
-    """List the files with one of the endings (lower case); none if the folder can't be read."""
+    """List the files with one of the endings (lower case).
+
+    An unreadable folder has none.
+    """
     _, _, names = next(os.walk(folder), ("", [], []))
     return sort_paths(folder, filter_names(names, endings))
 
@@ -42,7 +51,10 @@ def list_folders(folder: Path) -> list[Path]:
 def filter_names(
     names: Iterable[str], endings: Collection[str] = ("",), *, with_system: bool = False
 ) -> Iterator[str]:
-    """Yield the names with one of the endings (lower case), without hidden ones and those of the system by default."""
+    """Yield the names with one of the endings (lower case).
+
+    Hidden names and names of the system are left out by default.
+    """
     ends = tuple(endings)
     for name in names:
         is_visible = with_system or not _SYSTEM_NAME.fullmatch(name)
@@ -61,10 +73,11 @@ def walk_folders(
     *,
     with_system: bool = False,
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder and those below it, each with the names of its files, in any order.
+    """Yield a folder and all folders below it, each with its file names, in any order.
 
-    `onerror` is called for those that can't be read. Links are followed, but no folder is visited twice, so that
-    circular ones end. Folders that are hidden or of the system are skipped unless `with_system` is set.
+    `onerror` is called for folders that can't be read. Links are followed, but no
+    folder is visited twice, so that circular ones end. Folders that are hidden or of
+    the system are skipped unless `with_system` is set.
     """
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
@@ -84,14 +97,14 @@ def walk_folders(
 
 
 def walk_pictures(root: Path, *, with_system: bool = False) -> Iterator[Path]:
-    """Yield the picture files of a folder and of those below it."""
+    """Yield the picture files of a folder and of all folders below it."""
     for folder, names in walk_folders(root, with_system=with_system):
         pictures = filter_names(names, PICTURE_ENDINGS, with_system=with_system)
         yield from sort_paths(folder, pictures)
 
 
 def find_pictures(root: Path) -> Path | None:
-    """Find the first of a folder and those below it that has a picture."""
+    """Find the first folder that has a picture: this one, or one below it."""
     for folder, names in walk_folders(root):
         if any(filter_names(names, PICTURE_ENDINGS)):
             return folder
@@ -99,14 +112,19 @@ def find_pictures(root: Path) -> Path | None:
 
 
 def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
-    """List a folder and those below it down to the first that doesn't hold all of its pictures in one folder.
+    """List a folder and its subfolders, down to the first with pictures at two places.
 
-    Pictures in the folder itself, as beside a README, count only `with_loose`.
+    Each listed folder but the last holds all of its pictures in one subfolder. Pictures
+    in the folder itself, as beside a README, count only `with_loose`.
     """
-    starts = [folder] if with_loose else list_folders(folder)
+    starts = [folder]
+    if not with_loose:
+        starts = list_folders(folder)
     first = next(filter(None, map(find_pictures, starts)), None)
     wrappers = [folder]
-    for name in first.relative_to(folder).parts if first else ():
+    if first is None:
+        return wrappers
+    for name in first.relative_to(folder).parts:
         others = [sub for sub in list_folders(wrappers[-1]) if sub.name != name]
         if any(map(find_pictures, others)):
             break
@@ -115,7 +133,7 @@ def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
 
 
 def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
-    """Return the folders called train, val and test with their parts, or the folder itself if it has none.
+    """Return the folders train, val and test with their parts, or the folder itself.
 
     Folders that hold nothing but a folder of pictures are looked through.
     """
@@ -139,4 +157,4 @@ def parse_part(word: str) -> str | None:
     ['train', 'val', 'test', None]
     """
     match = _PART.fullmatch(re.sub(r"[\W\d_]", "", word.lower()))
-    return _PART_ORDER[(match.lastindex or 3) - 1] if match else None
+    return match and _PART_ORDER[(match.lastindex or 3) - 1]

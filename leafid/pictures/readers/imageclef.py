@@ -1,4 +1,4 @@
-"""Reads the ImageCLEF plant packages of 2011, 2012 and 2013: pictures with an XML file each.
+"""Reads ImageCLEF plant packages (2011, 2012, 2013): an XML file for each picture.
 
 The years differ in their fields; a file is read by the fields that it has.
 """
@@ -32,10 +32,11 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """Read a package, one of its folders, any folder of ``N.jpg`` and ``N.xml``, or a folder of XML alone.
+    """Read a package or a folder of it, or any folder of XML files.
 
-    In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML without its picture is listed with
-    the path where the picture would be, and pictures without XML are listed without metadata.
+    In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML
+    without its picture is listed with the path where the picture would be, and pictures
+    without XML are listed without metadata.
     """
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
@@ -44,8 +45,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         pictures |= _read_folder(xml_files, picture_folder, part, problems)
         # A picture with unusable XML is among the problems already.
         stems = {xml.stem for xml in xml_files}
-        for file in folders.list_files(folder) if folder == picture_folder else ():
-            if file.stem not in stems:
+        for file in folders.list_files(folder):
+            if folder == picture_folder and file.stem not in stems:
                 pictures.setdefault(file, Picture(file, part=part))
 
     def get_order(picture: Picture) -> tuple[Any, ...]:
@@ -76,7 +77,7 @@ def _read_folder(
 
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
-    """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
+    """Find the folders of XML files, each with its folder of pictures and its part."""
     if folders.list_files(path, _XML):
         if not _is_truth(path.resolve()):
             return [(path, path, folders.parse_part(path.resolve().name))]
@@ -100,9 +101,10 @@ def _is_truth(folder: Path) -> bool:
 def read_picture(
     xml: Path, folder: Path, part: str | None
 ) -> tuple[Picture, list[str]]:
-    """Read the XML file of a picture in a folder; also return the problems of optional fields, which are ignored.
+    """Read the XML file of a picture in a folder.
 
-    A `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
+    Also return the problems of optional fields, which are ignored. A `LeafidError` is
+    raised if the file is not valid XML, or a required field is missing or wrong.
     """
     fields = _read_fields(xml)
     with naming_place(xml):
@@ -150,8 +152,10 @@ def _parse_taxon(fields: dict[str, str]) -> Taxon | None:
                 "Taxon: expected a Genus and a Species, found only one of them"
             )
         # Species holds the full name in 2012, and only the epithet in 2011.
-        genus, species = names.parse_genus(fields["Genus"]), fields["Species"]
-        label = species if names.parse_genus(species) == genus else f"{genus} {species}"
+        genus = names.parse_genus(fields["Genus"])
+        label = fields["Species"]
+        if names.parse_genus(label) != genus:
+            label = f"{genus} {label}"
     with naming_place("Species"):
         name = names.parse_species_name(label)
     family, order = (

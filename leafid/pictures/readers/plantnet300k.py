@@ -1,12 +1,13 @@
-"""Reads Pl@ntNet-300K: a folder per species in each of train, val and test, and two JSON files.
+"""Reads Pl@ntNet-300K: a folder for each species and part, and two JSON files.
 
-The classes are the identifiers of the species. Where several have one name without its author, the identifier is a part
-of the name: ``Lactuca virosa 1355868``.
+The classes are the identifiers of the species. Where several have one name without its
+author, the identifier is a part of the name: ``Lactuca virosa 1355868``.
 
 References
 ----------
-.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
-   distribution", NeurIPS Datasets and Benchmarks 2021, section 3. https://doi.org/10.5281/zenodo.4726653
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity
+   and a long-tailed distribution", NeurIPS Datasets and Benchmarks 2021, section 3.
+   https://doi.org/10.5281/zenodo.4726653
 """
 
 from collections import Counter
@@ -34,7 +35,7 @@ class _Entry(msgspec.Struct):
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is the data set, its ``images`` folder, or one of its parts."""
+    """Check whether a path is the data set, its folder ``images``, or a part."""
     return path.is_dir() and _find_file(path, _NAMES_FILE) is not None
 
 
@@ -46,7 +47,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     names_file = _find_file(path, _NAMES_FILE)
     if names_file is None:
         raise LeafidError(
-            f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none"
+            f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, "
+            "found none"
         )
     metadata_file = _find_file(path, _METADATA_FILE)
     metadata: dict[str, _Entry] = {}

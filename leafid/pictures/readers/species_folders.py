@@ -1,10 +1,11 @@
-"""Reads a folder per label, named after a species (``Acer campestre``) or any class, optionally in train, val and test.
+"""Reads a folder for each label: a species (``Acer campestre``) or any class.
 
-As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have the label, too.
+The folders may lie in train, val and test. As in ``ImageFolder`` of PyTorch, pictures
+in folders below the folder of a label have the label, too.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -22,13 +23,13 @@ _PLANT = re.compile(
     re.IGNORECASE,
 )
 _NO_PICTURE = (
-    "expected pictures of a label, found no file with the ending of a picture, but for links; "
-    "convert them, or move the folder"
+    "expected pictures of a label, found no file with the ending of a picture, but for "
+    "links; convert them, or move the folder"
 )
 
 
 def detect(path: Path) -> bool:
-    """Tell whether folders have labels: are named like species, or more than the loose pictures beside them."""
+    """Check whether folders are labels: species, or more than the loose pictures."""
     pictures, _ = read(path)
     labelled = [picture for picture in pictures if picture.taxon]
     above = {folder for picture in labelled for folder in picture.file.parents}
@@ -38,46 +39,61 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """List the pictures of each part, without a label outside of folders of labels, and folders that hold none.
+    """List the pictures of each part, and the folders of labels without a picture.
 
-    The label is the first folder with the name of a known species, or else that of the first level where there are
-    several folders. What lies deeper may tell the plant (``plant1``) and the part.
+    Pictures outside of the folders of labels have no label. The label is the first
+    folder with the name of a known species, or else the folder at the first level with
+    several folders. Deeper folders may name the plant (``plant1``) and the part.
     """
     sections = folders.find_sections(path)
-    groups: list[tuple[str | None, tuple[str, ...], list[Path]]] = []
-    for part, section in sections:
-        by_folder = group_by(folders.walk_pictures(section), lambda file: file.parent)
-        for folder, files in by_folder.items():
-            groups.append((part, folder.relative_to(section).parts, files))
+    groups = [*_group_by_folder(sections)]
     paths = [words for _, words, _ in groups]
-    level = _find_level([section for _, section in sections], paths)
+    level = _find_level(sections, paths)
     pictures: list[Picture] = []
     nested: list[Picture] = []
     for part, words, files in groups:
-        parts = [part, *map(folders.parse_part, words)]
-        index = next(_find_species(words), level)
-        picture = Picture(Path(), part=next(filter(None, parts), None))
-        if index < len(words):
-            match = _PLANT.match("/".join(words[index + 1 :]))
-            plant = "/".join([*words[: index + 1], match[0]]) if match else None
-            picture = replace(picture, taxon=_parse_label(words[index]), plant=plant)
-        group = [replace(picture, file=file) for file in files]
-        pictures += group
+        picture = _describe_folder(part, words, level)
+        pictures += (replace(picture, file=file) for file in files)
         if picture.taxon and len(words) > 1:
-            nested += group
+            nested += pictures[-len(files) :]
     problems: list[str] = []
     if nested:
         problems.append(_describe_nested(path, nested))
     parents = sorted({words[:level] for words in paths if len(words) > level})
+    used = {folder for picture in pictures for folder in picture.file.parents}
     trained = [section for part, section in sections if part in {None, "train"}]
-    classes = [
-        folder
-        for section, parent in product(trained, parents)
-        for folder in folders.list_folders(section.joinpath(*parent))
-    ]
-    used = {folder for _, _, files in groups for folder in files[0].parents}
-    problems += (EmptyClass(f"{f}: {_NO_PICTURE}") for f in classes if f not in used)
+    for section, parent in product(trained, parents):
+        problems += _find_empty_classes(section.joinpath(*parent), used)
     return pictures, problems
+
+
+def _find_empty_classes(parent: Path, used: Set[Path]) -> Iterator[EmptyClass]:
+    for folder in folders.list_folders(parent):
+        if folder not in used:
+            yield EmptyClass(f"{folder}: {_NO_PICTURE}")
+
+
+def _group_by_folder(
+    sections: Iterable[tuple[str | None, Path]],
+) -> Iterator[tuple[str | None, tuple[str, ...], list[Path]]]:
+    """Yield the part, the words of the path, and the pictures of each folder."""
+    for part, section in sections:
+        by_folder = group_by(folders.walk_pictures(section), lambda file: file.parent)
+        for folder, files in by_folder.items():
+            yield part, folder.relative_to(section).parts, files
+
+
+def _describe_folder(part: str | None, words: Sequence[str], level: int) -> Picture:
+    """Describe the pictures of a folder by its path; `level` is the label's default."""
+    parts = [part, *map(folders.parse_part, words)]
+    picture = Picture(Path(), part=next(filter(None, parts), None))
+    index = next(_find_species(words), level)
+    if index >= len(words):
+        return picture
+    plant = None
+    if match := _PLANT.match("/".join(words[index + 1 :])):
+        plant = "/".join([*words[: index + 1], match[0]])
+    return replace(picture, taxon=_parse_label(words[index]), plant=plant)
 
 
 def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
@@ -89,10 +105,17 @@ def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
     return FolderLabels(f"{line}; see --label-from and --plants-from")
 
 
-def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int:
-    """Find the level of folders where labels stand in sections, from the paths below them of folders with pictures."""
+def _find_level(
+    sections: Iterable[tuple[str | None, Path]], paths: Sequence[Sequence[str]]
+) -> int:
+    """Find the level of folders where labels stand in sections.
+
+    `paths` are relative paths of folders with pictures.
+    """
     levels = [level for words in paths for level in _find_species(words)]
-    for section in sections if not levels else ():
+    if levels:
+        return min(levels)
+    for _, section in sections:
         *above, last = folders.list_wrappers(section, with_loose=False)
         if not folders.list_files(last):
             levels.append(len(above))

@@ -1,4 +1,4 @@
-"""Finds the tables and lists of parts that lie beside pictures, or beside the folders that hold them."""
+"""Finds the tables and lists of parts beside pictures, or beside their folders."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,16 +14,20 @@ from leafid.textfiles import read_table
 #: Names of the tables of a collection that are read without being named.
 TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
-_IGNORED = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
+_IGNORED = (
+    "expected a single table with the columns 'file' and 'label'; it is ignored, "
+    "unless --metadata names it"
+)
 
 
 def find_tables(
     root: Path, pictures: Sequence[Picture]
 ) -> tuple[dict[Path, str | None], list[str]]:
-    """Find tables and lists that tell of the pictures of a folder, each with its part if it is called as one.
+    """Find the tables and lists of a folder's pictures, and the parts they name.
 
-    A table counts if it has labels and one of the `TABLE_NAMES`, or if it is called as a part (``train.csv``). Also
-    returns a line about each table of a part, and about each that is ignored though it names pictures or can't be read.
+    A table counts if it has labels and one of the `TABLE_NAMES`, or if it is called as
+    a part (``train.csv``). Also returns a line about each table of a part, and about
+    each that is ignored though it names pictures or can't be read.
     """
     names = [name for p in pictures for name in (p.file.name, p.file.stem)]
     known = {*map(_get_name, names)}
@@ -46,7 +50,10 @@ def find_tables(
 
 
 def _examine(file: Path, known: set[str], has_table: bool) -> tuple[bool, str | None]:
-    """Tell whether a table or list counts, beside a table that does; also return a line about it."""
+    """Check whether a table or list counts, and write a line about it.
+
+    With `has_table`, another table counts already.
+    """
     part = folders.parse_part(file.stem)
     if is_list(file):
         return part is not None, None

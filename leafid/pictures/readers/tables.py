@@ -1,9 +1,9 @@
-"""Reads pictures from a table, and adds to pictures what tables, lists of parts and patterns of their paths say."""
+"""Reads pictures from a table, and applies tables, lists of parts and path patterns."""
 
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -31,7 +31,8 @@ Row = tuple[int, str, dict[str, str]]
 _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
 _EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
-# A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
+# A line break in a quoted cell; and one before the name of a picture, where a quote
+# isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(
     rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})",
@@ -45,20 +46,27 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """Read the pictures that a table lists; their files, in its folder, need not exist."""
+    """Read the pictures that a table lists.
+
+    The files of the pictures, in the folder of the table, need not exist.
+    """
     rows, remarks = read_rows(path)
     return make_pictures(path, rows), remarks
 
 
 def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
-    """Make pictures of the rows of a table, in its folder; a `ProblemsError` has all values that are wrong."""
+    """Make pictures of the rows of a table, in its folder.
+
+    A `ProblemsError` has all values that are wrong.
+    """
     pictures = []
     with LineProblems(source) as problems:
         for line, name, record in rows:
             path = PurePosixPath(name.replace("\\", "/"))
             # No name leads out of the folder.
-            is_inside = not path.is_absolute() and ".." not in path.parts
-            file = source.parent / (path if is_inside else path.name)
+            if path.is_absolute() or ".." in path.parts:
+                path = PurePosixPath(path.name)
+            file = source.parent / path
             try:
                 with naming_place(name):
                     if problems.check_unique(line, "every picture", str(file)):
@@ -69,7 +77,7 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
 
 
 def read_rows(file: Path) -> tuple[list[Row], list[str]]:
-    """Read a CSV table, or a list of a part (``train.txt``): number of each line, name of the picture, and record.
+    """Read a CSV table, or a list of a part: line number, picture name and record.
 
     Also returns lines on columns that aren't used, and NA.
     """
@@ -86,9 +94,10 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
 def parse_rows(
     file: Path, lines: Iterable[tuple[int, list[str]]]
 ) -> tuple[list[Row], list[str]]:
-    """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages.
+    """Parse a table, of which each line has its number and cells, as `read_rows` does.
 
-    Dates and coordinates that can't be read are left out, with a line about each column that has some.
+    `file` is named in messages. Dates and coordinates that can't be read are left out,
+    with a line about each column that has some.
     """
     table = iter(lines)
     first_line, heading = next(table, (1, []))
@@ -102,13 +111,10 @@ def parse_rows(
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            words_by_field = zip(fields, map(str.strip, cells), strict=False)
-            record = {field: word for field, word in words_by_field if field and word}
+            record = _make_record(fields, cells)
             name = record.pop("file", None)
-            for field, word in [*record.items()]:
-                if word.lower() in _EMPTY_WORDS:
-                    del record[field]
-                    empty.setdefault(field, f"{word!r} in line {line}")
+            for field, word in _drop_empty(record).items():
+                empty.setdefault(field, f"{word!r} in line {line}")
             for field, error in drop_unreadable(record).items():
                 unreadable.setdefault(field, f"{error} in line {line}")
             if problem := _find_problem(fields, cells):
@@ -124,6 +130,19 @@ def parse_rows(
         count = f"{number} of {len(rows)} rows have no {field}"
         remarks.append(f"{file}: {count} ({first}, for example)")
     return rows, remarks
+
+
+def _make_record(fields: Sequence[str | None], cells: Sequence[str]) -> dict[str, str]:
+    words = zip(fields, map(str.strip, cells), strict=False)
+    return {field: word for field, word in words if field and word}
+
+
+def _drop_empty(record: dict[str, str]) -> dict[str, str]:
+    """Drop the words that stand for an empty cell, and return them by field."""
+    empty = {f: word for f, word in record.items() if word.lower() in _EMPTY_WORDS}
+    for field in empty:
+        del record[field]
+    return empty
 
 
 def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | None:
@@ -159,52 +178,68 @@ def apply_tables(
     *,
     only_named: bool = False,
 ) -> tuple[list[Picture], list[str]]:
-    """Add to pictures what tables and lists of a part say; return them, and lines about rows and pictures left out.
+    """Add to pictures what tables and lists of a part say.
 
-    A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
-    be missing. Labels of tables replace all others, and pictures in folders that no table of all parts names are left
-    out; with `only_named`, all pictures that the first table doesn't name. A `ProblemsError` is raised with all values
-    that are wrong.
+    Return them, and lines about rows and pictures left out. A row names a picture by
+    its path below the root or the table's folder, or by a name that is unique; the
+    ending may be missing. Labels of tables replace all others, and pictures in folders
+    that no table of all parts names are left out; with `only_named`, all pictures that
+    the first table doesn't name. A `ProblemsError` is raised with all values that are
+    wrong.
     """
     tables = {source: read_rows(source) for source in sources}
-    records = [record for rows, _ in tables.values() for _, _, record in rows]
-    has_labels = any("label" in record for record in records)
-    if has_labels:
-        pictures = [replace(picture, taxon=None) for picture in pictures]
     changed = {picture.file: picture for picture in pictures}
-    paths = ((file, get_relative_path(file, root)) for file in changed)
-    index = NameIndex((file, [path, path.name]) for file, path in paths)
+    has_labels = any(_have_labels(rows) for rows, _ in tables.values())
+    if has_labels:
+        for picture in pictures:
+            changed[picture.file] = replace(picture, taxon=None)
+    index = _index_by_path(root, changed)
     remarks: list[str] = []
-    used: set[Path] = set()
-
-    def get_place(file: Path) -> Path:
-        return file if only_named else file.parent
-
+    named: set[Path] = set()
     for source, (rows, lines) in tables.items():
-        matches, lost = _find_files(root, index, source, rows)
+        matches, unmatched = _find_files(root, index, source, rows)
         _change_pictures(changed, source, matches, sources[source])
-        remarks += lines
-        if lost:
-            count = f"found none for {len(lost)} of {len(rows)}"
-            ignored = f"{count} ({index.describe(lost[0])}, first); they are ignored"
-            expected = f"expected a picture below {root} for every row"
-            remarks.append(f"{source}: {expected}, {ignored}")
+        remarks += lines + unmatched
         if not sources[source]:
-            used |= {get_place(file) for _, file in matches}
-    left = [file for file in changed if get_place(file) not in used]
-    if not left or not (only_named or (has_labels and used)):
-        return [*changed.values()], remarks
-    place = "" if only_named else "in folders "
-    lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
-    first = f"{lacking} are left out, {left[0]} first"
-    remarks.append(f"{next(iter(sources))}: {first}")
-    return [p for p in changed.values() if get_place(p.file) in used], remarks
+            named |= {file for _, file in matches}
+    if only_named or (has_labels and named):
+        remarks += _leave_out_others(changed, named, next(iter(sources)), only_named)
+    return [*changed.values()], remarks
+
+
+def _leave_out_others(
+    pictures: dict[Path, Picture], named: Set[Path], source: Path, only_named: bool
+) -> Iterator[str]:
+    """Leave out pictures, or folders unless `only_named`, without a named picture."""
+    place = "in folders "
+    used = {file.parent for file in named}
+    left = [file for file in pictures if file.parent not in used]
+    if only_named:
+        place = ""
+        left = [file for file in pictures if file not in named]
+    for file in left:
+        del pictures[file]
+    if left:
+        lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
+        yield f"{source}: {lacking} are left out, {left[0]} first"
+
+
+def _have_labels(rows: Iterable[Row]) -> bool:
+    return any("label" in record for _, _, record in rows)
+
+
+def _index_by_path(root: Path, files: Iterable[Path]) -> NameIndex[Path]:
+    paths = ((file, get_relative_path(file, root)) for file in files)
+    return NameIndex((file, [path, path.name]) for file, path in paths)
 
 
 def _find_files(
-    root: Path, index: NameIndex[Path], source: Path, rows: Iterable[Row]
+    root: Path, index: NameIndex[Path], source: Path, rows: Sequence[Row]
 ) -> tuple[list[tuple[Row, Path]], list[str]]:
-    """Find the picture that each row names; also return the names of those that aren't found."""
+    """Find the picture that each row names.
+
+    Also return a line about the names without a picture.
+    """
     matches: list[tuple[Row, Path]] = []
     lost: list[str] = []
 
@@ -222,7 +257,12 @@ def _find_files(
             lost.append(name)
         else:
             matches.append((row, file))
-    return matches, lost
+    if not lost:
+        return matches, []
+    first = index.describe(lost[0])
+    expected = f"expected a picture below {root} for every row"
+    count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
+    return matches, [f"{source}: {expected}, {count}; they are ignored"]
 
 
 def is_list(source: Path) -> bool:
@@ -255,7 +295,10 @@ def _change_pictures(
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
-    """Return the path of a file below a folder; of a file elsewhere its absolute path. It is in Unicode form NFC."""
+    """Return the path of a file below a folder; of a file elsewhere its absolute path.
+
+    It is in Unicode form NFC.
+    """
     # Path.resolve raises an error for a link to itself.
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
         path, base = Path(convert(file)), Path(convert(root))
@@ -267,7 +310,10 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
 
 
 def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
-    """Compile a pattern; a `UsageError` is raised if it is no regular expression, or has more than one group."""
+    """Compile a pattern.
+
+    A `UsageError` is raised if it is no regular expression, or has more than one group.
+    """
     try:
         compiled = re.compile(pattern)
         if compiled.groups <= 1:
@@ -281,9 +327,10 @@ def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
 def apply_pattern(
     root: Path, pictures: Sequence[Picture], pattern: re.Pattern[str], field: str
 ) -> tuple[list[Picture], list[str]]:
-    """Add what a pattern, or its group, finds in the paths of pictures below the root, as one of `FIELDS`.
+    """Set one of `FIELDS` to what a pattern, or its group, finds in a picture's path.
 
-    Also returns a line about those without a match. A `LeafidError` is raised with the first value that is wrong.
+    The path is relative to the root. Also returns a line about the pictures without a
+    match. A `LeafidError` is raised with the first value that is wrong.
     """
     changed: list[Picture] = []
     unmatched: list[Path] = []

@@ -1,1 +1,1 @@
-"""Runs and ground truths: what they hold, and how they are read from files of many formats and from objects."""
+"""Runs and ground truths, and their readers for files of many formats and objects."""

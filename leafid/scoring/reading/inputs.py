@@ -1,4 +1,4 @@
-"""Makes the ground truth and the runs of what a caller of Python gives: files or objects."""
+"""Makes a ground truth and runs of the arguments of Python users: files or objects."""
 
 import logging
 import os
@@ -144,13 +144,14 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
 
 
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
-    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames of scores.
+    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames.
 
     There is one run, a sequence of paths, or a mapping of runs by name; names differ.
     """
     if isinstance(runs, Mapping) or _is_scores(runs):
-        by_name = runs if _has_runs(runs, truth) else {"run": runs}
-        result = [_to_run(name, run, truth) for name, run in by_name.items()]
+        if not _has_runs(runs, truth):
+            runs = {"run": runs}
+        result = [_to_run(name, run, truth) for name, run in runs.items()]
     else:
         files = list_values("runs", runs, str, os.PathLike)
         result = [*read_run_files(files, truth.known)]
@@ -190,7 +191,9 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
 
     `place` is named in errors.
     """
-    entries = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
+    entries = ranking
+    if isinstance(ranking, np.ndarray):
+        entries = ranking.tolist()
     if isinstance(entries, Mapping):
         entries = [*entries.items()]
     elif not isinstance(entries, (list, tuple)):
@@ -199,7 +202,10 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
         (entry, 1 / rank) if isinstance(entry, str) else entry
         for rank, entry in enumerate(entries, 1)
     ]
-    expected = "species, pairs of species and finite score, the best first, or a mapping of species to scores"
+    expected = (
+        "species, pairs of species and finite score, the best first, or a mapping of "
+        "species to scores"
+    )
     for pair in pairs:
         match pair:
             case (str(), Real() as score) if (
@@ -207,8 +213,6 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
             ):
                 continue
         raise InputError(f"{place}: expected {expected}, found {pair!r}")
-    return (
-        sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-        if isinstance(ranking, Mapping)
-        else pairs
-    )
+    if isinstance(ranking, Mapping):
+        pairs.sort(key=lambda pair: (-pair[1], pair[0]))
+    return pairs

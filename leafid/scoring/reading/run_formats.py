@@ -36,7 +36,10 @@ _log = logging.getLogger(__name__)
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
 _TREC_LINE = "'<picture> Q0 <Genus_species> <rank> <score> <tag>'"
-_HEADING = "a heading with columns for picture, species and maybe score, or for the picture and each species"
+_HEADING = (
+    "a heading with columns for picture, species and maybe score, or for the picture "
+    "and each species"
+)
 _COLUMNS = {
     # The index of a frame has no name, or this one.
     "picture": (*FIELDS["file"], "file", "observation", "observationid", "", "index"),
@@ -123,7 +126,9 @@ def _split_lines(file: Path, problems: LineProblems) -> Iterator[Words]:
 
 
 def _add_problem(problems: LineProblems, number: int, form: str, line: str) -> None:
-    content = repr(line.strip()) if line.strip() else "a blank line; remove it"
+    content = "a blank line; remove it"
+    if words := line.strip():
+        content = repr(words)
     problems.add(number, f"expected {form}, found {content}")
 
 
@@ -137,7 +142,8 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     heading = heading[n_index:]
     fields = find_fields(heading, _COLUMNS)
     if "picture" not in fields and _is_prediction(heading):
-        fields, rows = ["picture", "prediction", "score", "rank"], chain([first], rows)
+        fields = ["picture", "prediction", "score", "rank"]
+        rows = chain([first], rows)
     is_long = _is_long(fields)
     if not is_long and (fields[0] != "picture" or "prediction" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")
@@ -206,7 +212,10 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
     except InputError as error:
         problems.add(1, str(error))
     except _NO_ARRAYS:
-        expected = f"expected a run: lines {LINE}, a table or an .npz with arrays scores, pictures and species"
+        expected = (
+            f"expected a run: lines {LINE}, a table or an .npz with arrays scores, "
+            "pictures and species"
+        )
         problems.add(1, f"{expected}, found another kind of file")
 
 
@@ -227,7 +236,8 @@ def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:
         )
     except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(
-            f"expected scores as numbers, pictures and species as text, found an error: {error}"
+            "expected scores as numbers, pictures and species as text, found an "
+            f"error: {error}"
         ) from None
     if values.shape != (len(names), len(kinds)):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Reads a run: the file of the ImageCLEF 2011 plant task, ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
+"""Reads a run: lines ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
 
 The species name is everything between the first word and the last two. Lines come in
 any order. What is wrong is listed with its line: lines that can't be parsed, and what
@@ -7,7 +7,8 @@ their predictions contradict. Formats are detected by
 
 References
 ----------
-.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
+.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF
+   2011; package README, section 3.
 """
 
 import logging
@@ -92,7 +93,8 @@ def read_run_files(
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
-    # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
+    # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
+    # stays.
     is_same = (np.diff(run.picture_index) == 0) & (np.diff(run.rank) == 0)
     if not is_same.any():
         return run
@@ -125,7 +127,8 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
         if known is None and "." not in name:
             yield (
                 line,
-                f"expected a picture's file name such as '1001.jpg', found {name!r} without extension",
+                f"expected a picture's file name such as '1001.jpg', found {name!r} "
+                "without extension",
             )
         elif known is not None and name not in known.pictures:
             expected = "expected a picture of the ground truth"
@@ -154,7 +157,8 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         expected = _shortener.repr(sorted(known.species))
         yield (
             int(run.line.min()),
-            f"expected some of the {len(known.species)} known species {expected}, found others only: {names}",
+            f"expected some of the {len(known.species)} known species {expected}, "
+            f"found others only: {names}",
         )
 
 
@@ -163,43 +167,46 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
     first_lines = np.minimum.reduceat(run.line, starts)
     for group in np.flatnonzero(run.rank[starts] != 1).tolist():
-        row, line = starts[group], int(first_lines[group])
+        row = starts[group]
         name = run.pictures[run.picture_index[row]]
         yield (
-            line,
-            f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {run.rank[row]}",
+            int(first_lines[group]),
+            f"expected a line of rank 1 for picture {name!r}, found none; its first "
+            f"rank is {run.rank[row]}",
         )
     if only_first:
         return
     for row in np.flatnonzero(
         (np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)
     ).tolist():
-        rank, next_rank = run.rank[row], run.rank[row + 1]
-        line, name = int(run.line[row + 1]), run.pictures[run.picture_index[row]]
+        rank, next_rank = run.rank[row : row + 2]
+        line = int(run.line[row + 1])
+        name = run.pictures[run.picture_index[row]]
         if next_rank == rank:
             yield (
                 line,
-                f"expected rank {rank} of picture {name!r} once, found it in lines {run.line[row]} and {line}",
+                f"expected rank {rank} of picture {name!r} once, found it in lines "
+                f"{run.line[row]} and {line}",
             )
         else:
             yield (
                 line,
-                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps",
+                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; "
+                "ranks have no gaps",
             )
 
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
     order = np.lexsort((run.line, run.species_index, run.picture_index))
-    picture, species, line = (
-        run.picture_index[order],
-        run.species_index[order],
-        run.line[order],
-    )
+    picture = run.picture_index[order]
+    species = run.species_index[order]
+    line = run.line[order]
     repeated = np.flatnonzero(
         (picture[1:] == picture[:-1]) & (species[1:] == species[:-1])
     )
     for row in repeated.tolist():
-        name, kind = run.pictures[picture[row]], run.species[species[row]]
+        name = run.pictures[picture[row]]
+        kind = run.species[species[row]]
         both = f"lines {line[row]} and {line[row + 1]}"
         yield (
             int(line[row + 1]),

@@ -1,4 +1,7 @@
-"""A run in memory, its names, and writing it as a run file (`leafid.scoring.reading.run_reading`)."""
+"""A run in memory, its names, and its writer.
+
+`leafid.scoring.reading.run_reading` reads runs.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All predictions of a run file, in columns of one length, sorted by picture, rank and line.
+    """All predictions of a run, in columns of one length, by picture, rank and line.
 
     Columns instead of objects: a run of a million lines takes some 20 MB.
     """
@@ -82,31 +85,34 @@ class Run:
         return select_rows(self, mask)
 
     def check_scores(self) -> None:
-        """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
+        """Raise a `LeafidError` if a score isn't 0 to 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            place, score = (
-                f"{self.name}:{self.line[is_wrong][0]}",
-                self.score[is_wrong][0],
-            )
+            place = f"{self.name}:{self.line[is_wrong][0]}"
+            score = self.score[is_wrong][0]
             raise LeafidError(
                 f"{place}: expected a probability from 0 to 1 as score, found {score:g}"
             )
         self.check_order()
 
     def find_rising_score(self) -> tuple[int, str] | None:
-        """Find the first line whose score contradicts its rank, and the complaint: higher scores are more confident."""
+        """Find the first line whose score contradicts its rank, and the problem.
+
+        A higher score is more confident.
+        """
         is_same = self.picture_index[1:] == self.picture_index[:-1]
         rows = np.flatnonzero(is_same & (self.score[1:] > self.score[:-1])) + 1
         if not len(rows):
             return None
         row = rows[self.line[rows].argmin()]
         return int(self.line[row]), (
-            f"expected a score that falls with the rank, found {self.score[row]} after {self.score[row - 1]} for "
-            f"picture {self.pictures[self.picture_index[row]]!r}; write scores that are higher for better ranks"
+            f"expected a score that falls with the rank, found {self.score[row]} after "
+            f"{self.score[row - 1]} for picture "
+            f"{self.pictures[self.picture_index[row]]!r}; write scores that are higher "
+            "for better ranks"
         )
 
     def check_order(self) -> None:
-        """Raise a `LeafidError` where scores contradict ranks, as only the official scorer accepts."""
+        """Raise a `LeafidError` if scores contradict ranks (official scores may)."""
         if problem := self.find_rising_score():
             raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
@@ -215,19 +221,21 @@ class KnownNames:
     #: Pairs of another name that the collection has for a species, such as an
     #: identifier or one with authors, and the species.
     names: frozenset[tuple[str, str]] = frozenset()
-    #: The family of each known genus, that of the pictures or else of a list of common
+    #: The family of each known genus, by the pictures or else by a list of common
     #: genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def picture_index(self) -> NameIndex[str]:
-        """The pictures by their names, also without the endings where no other picture can be meant."""
+        """The pictures by their names, and by their unique names without endings."""
         return NameIndex((name, [name]) for name in self.pictures)
 
     def find_picture(self, name: str) -> str:
         """Find the picture that a name, or path, means, or return the name itself."""
-        picture = None if name in self.pictures else self.picture_index.find(name)
-        return name if picture is None else picture
+        picture = self.picture_index.find(name)
+        if name in self.pictures or picture is None:
+            return name
+        return picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
         """Find the species that names mean.
@@ -268,11 +276,13 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
     if not species.isprintable() or " ".join(species.split()) != species or not species:
         raise LeafidError(
-            f"picture {picture!r}: expected a species name with single blanks, found {species!r}"
+            f"picture {picture!r}: expected a species name with single blanks, found "
+            f"{species!r}"
         )
     if not math.isfinite(score):
         raise LeafidError(
-            f"picture {picture!r}, species {species!r}: expected a finite score, found {score}"
+            f"picture {picture!r}, species {species!r}: expected a finite score, found "
+            f"{score}"
         )
     return f"{picture} {species} {int(rank)} {float(score)!r}\n"
 
@@ -288,16 +298,17 @@ def find_name_problem(picture: str) -> str | None:
         or not picture.isprintable()
         or picture.startswith("<")
     ):
-        return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
-    return (
-        None
-        if "." in picture
-        else "expected a picture name with an extension such as '.jpg'"
-    )
+        return (
+            "a run file holds names in UTF-8 without blanks, invisible characters or "
+            "'<' at the beginning"
+        )
+    if "." not in picture:
+        return "expected a picture name with an extension such as '.jpg'"
+    return None
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
-    """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart."""
+    """Raise a `ProblemsError` if a run file can't hold or tell pictures' names."""
     problems = []
     for name, called in group_by(pictures, lambda picture: picture.name).items():
         files = ", ".join(str(picture.file) for picture in called)

@@ -1,4 +1,4 @@
-"""The ground truth that runs are scored against: what is known of each labelled picture, in columns; and reading it."""
+"""The ground truth of runs: columns of what is known of each labelled picture."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
+from leafid.grouping import group_by
 from leafid.metrics.averages import Indices
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
@@ -84,7 +85,8 @@ class GroundTruth:
         known = self.select([name != UNKNOWN_SPECIES for name in self.species])
         if not len(known):
             raise LeafidError(
-                f"{source}: expected pictures of known species, found {len(self)} unknown ones only"
+                f"{source}: expected pictures of known species, found {len(self)} "
+                "unknown ones only"
             )
         return known
 
@@ -119,7 +121,7 @@ class GroundTruth:
         return located, picture[picture >= 0], species
 
     def warn_of_families(self, runs: Iterable[Run]) -> None:
-        """Warn of genera that runs name first and whose family isn't known, so that it counts as wrong."""
+        """Warn of genera that runs name first, and whose family is unknown (wrong)."""
         for run in runs:
             first, picture, _ = self.locate(run.select(run.rank == 1))
             is_counted = np.array(self.family)[picture] != UNKNOWN
@@ -130,7 +132,10 @@ class GroundTruth:
                 unknown := {parse_genus(name) for name in named}
                 - self.known.family_of.keys()
             ):
-                problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
+                problem = (
+                    "expected genera of known families, found "
+                    f"{', '.join(sorted(unknown))}, which count as wrong"
+                )
                 logger.warning(
                     "%s: %s; name a collection that has them (--taxonomy)",
                     run.name,
@@ -150,11 +155,12 @@ def make_ground_truth(
     *,
     source: str = "collection",
 ) -> GroundTruth:
-    """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
+    """Make a ground truth of the labelled pictures.
 
-    Runs may name the other pictures as well, and the species of `known`, by default
-    those of the pictures; `source` is named in messages. A `LeafidError` is raised when
-    no picture is labelled, or two have one name.
+    A warning counts the pictures without a species, type or author. Runs may name the
+    other pictures as well, and the species of `known` (by default the species of the
+    pictures); `source` is named in messages. A `LeafidError` is raised when no picture
+    is labelled, or two have one name.
     """
     everything = tuple(pictures)
     labelled = sorted(
@@ -215,7 +221,8 @@ def _warn_of(
     # depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
-            "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
+            "%s: expected the %s of every picture, found none for %d of %d, this one "
+            "first; %s",
             *(unknown[0].file, field, len(unknown), n_all, consequence),
         )
 
@@ -253,21 +260,25 @@ def read_ground_truth(
     taxonomy: str | None = None,
     **reading: str | None,
 ) -> GroundTruth:
-    """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
+    """Read a ground truth from a collection, XML files or ``…GroundTruth.txt``.
 
-    A collection may be a CSV table of pictures that aren't there. `part` selects a part
-    of a collection (see `select_scored`); a text file lists what is scored, so that
-    both together raise a `UsageError`. Runs may also name species of the collection
-    `taxonomy`. `reading` are options of `read_collection`. A `LeafidError` is raised
-    when there is nothing to score against, or text file and XML disagree.
+    The XML files of a ``…GroundTruth.txt`` are in its folder. A collection may be a CSV
+    table of pictures that aren't there. `part` selects a part of a collection (see
+    `select_scored`); a text file lists what is scored, so that both together raise a
+    `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are
+    options of `read_collection`. A `LeafidError` is raised when there is nothing to
+    score against, or text file and XML disagree.
     """
     source = Path(path)
     folder = find_collection(source)
     if part is not None and folder != source:
         raise UsageError(
-            f"expected a collection with --part, found the file {source}, which lists what is scored"
+            f"expected a collection with --part, found the file {source}, which lists "
+            "what is scored"
         )
-    scored_names = read_ground_truth_file(source) if folder != source else {}
+    scored_names = {}
+    if folder != source:
+        scored_names = read_ground_truth_file(source)
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
     pictures: Sequence[Picture] = collection.pictures
@@ -276,9 +287,11 @@ def read_ground_truth(
     else:
         _check_complete(collection, folder)
         pictures = select_scored(pictures, part, source=str(source))
-    more = read_and_warn(taxonomy).pictures if taxonomy else ()
+    everything = collection.pictures
+    if taxonomy:
+        everything = read_and_warn(taxonomy).pictures + everything
     known = collect_known_names(
-        [*more, *collection.pictures], [*_read_species_list(folder), *scored_names]
+        everything, [*_read_species_list(folder), *scored_names]
     )
     return make_ground_truth(pictures, known, source=str(source))
 
@@ -288,9 +301,9 @@ def _check_complete(collection: Collection, folder: Path) -> None:
     n_omitted = sum(isinstance(p, XmlOmission) for p in collection.problems)
     if n_omitted:
         raise LeafidError(
-            f"{folder}: expected a ground truth whose XML can all be used, "
-            f"found {n_omitted} left out (see the warnings), whose pictures the means "
-            "would lack; correct or remove them"
+            f"{folder}: expected a ground truth whose XML can all be used, found "
+            f"{n_omitted} left out (see the warnings), whose pictures the means would "
+            "lack; correct or remove them"
         )
 
 
@@ -299,8 +312,8 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
 
     The pictures need not be labelled.
 
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and
-    takes no options.
+    Path and options are as in `read_ground_truth`; a text file needs no XML, and takes
+    no options.
     """
     source = Path(path)
     if find_collection(source) != source:
@@ -314,14 +327,16 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
 
 
 def find_collection(source: Path) -> Path:
-    """Find the collection of a ground truth: for a ``…GroundTruth.txt`` its folder, otherwise the path itself."""
-    return source.parent if source.is_file() and not tables.detect(source) else source
+    """Find the collection of a ground truth: its path, or its file's folder."""
+    if source.is_file() and not tables.detect(source):
+        return source.parent
+    return source
 
 
 def select_scored(
     pictures: Sequence[Picture], part: str | None = None, *, source: str
 ) -> Sequence[Picture]:
-    """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
+    """Select the pictures of a part; by default of "test" if it has labels, else all.
 
     A note says if other pictures are left out; a `LeafidError` is raised when other
     parts are labelled, but not this one.
@@ -332,27 +347,33 @@ def select_scored(
     if part is not None and labelled and part not in labelled:
         others = ", ".join(sorted(name or "no part" for name in labelled))
         raise LeafidError(
-            f"{source}: expected labelled pictures of part {part}, found only those of {others}"
+            f"{source}: expected labelled pictures of part {part}, found only those of "
+            f"{others}"
         )
-    selected = [picture for picture in pictures if picture.part == (part or "test")]
+    selected = group_by(pictures, lambda p: p.part).get(part or "test", [])
     if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
         logger.info(
-            "only the %d pictures of the test part are scored; name another with --part",
+            "only the %d pictures of the test part are scored; name another with "
+            "--part",
             count,
         )
     return selected
 
 
 def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
-    """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
+    """Read ``…GroundTruth.txt``: the names of pictures by species.
 
-    A `ProblemsError` has the lines of another form, and pictures that are named twice.
-    A file that is empty, or a run file, raises a `LeafidError`.
+    A line has a species: ``Genus species 666.jpg 2071.jpg …``. A `ProblemsError` has
+    the lines of another form, and pictures that are named twice. A file that is empty,
+    or a run file, raises a `LeafidError`.
     """
     file = Path(path)
     if read_first_line(file) is None:
-        expected = "a collection, a …GroundTruth.txt or a CSV table with the columns picture and species, as UTF-8 text"
+        expected = (
+            "a collection, a …GroundTruth.txt or a CSV table with the columns picture "
+            "and species, as UTF-8 text"
+        )
         raise LeafidError(f"{file}: expected {expected}, found another kind of file")
     species: dict[str, list[str]] = {}
     with LineProblems(file) as problems:
@@ -364,7 +385,10 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
             )
             names = [to_run_name(word) for word in words[first:]]
             if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
-                expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
+                expected = (
+                    "expected a ground truth (named before the runs) of lines '<Genus "
+                    "species> <picture> …'"
+                )
                 problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(
                 problems.check_unique(number, "every picture", word) for word in names

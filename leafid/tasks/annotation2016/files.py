@@ -58,11 +58,11 @@ class AllowedNames:
 
 @dataclass(frozen=True)
 class Annotations:
-    """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several.
+    """A run or a ground truth: by picture or document, one result.
 
-    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a
-    sentence; a tuple of ids of boxes, maybe none; a tuple of ids of pictures, the best
-    first; a `Place`.
+    A ground truth of subtasks 2 and 3 may have several. A result of subtasks 1 to 5 is
+    a tuple of `BoxedObject`, of any confidence; a sentence; a tuple of ids of boxes,
+    maybe none; a tuple of ids of pictures, the best first; a `Place`.
     """
 
     subtask: Subtask
@@ -136,12 +136,13 @@ def read_list(path: StrPath) -> frozenset[str]:
 def _split_line(line: str) -> tuple[Subtask, str, str]:
     if not line.isascii():
         raise LeafidError(f"expected ASCII text, found {line.strip()!r}")
-    words = line.rstrip().split(None, 2)
-    if len(words) < 2 or words[0] not in {"1", "2", "3", "4", "5"}:
+    words = [*line.rstrip().split(None, 2), ""]
+    if len(words) < 3 or words[0] not in {"1", "2", "3", "4", "5"}:
         raise LeafidError(
-            f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()!r}"
+            "expected '[subtask] [id] [results]', subtask 1 to 5, found "
+            f"{line.strip()!r}"
         )
-    return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
+    return Subtask(int(words[0])), words[1], words[2]
 
 
 def _check_allowed(
@@ -156,14 +157,16 @@ def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
     words = text.split()
     if len(words) % 2:
         raise LeafidError(
-            f"expected pairs of a concept and its boxes, found nothing behind {words[-1]!r}"
+            "expected pairs of a concept and its boxes, found nothing behind "
+            f"{words[-1]!r}"
         )
     objects: list[BoxedObject] = []
-    for name, listed in zip(words[::2], words[1::2], strict=True):
-        boxes = listed.split(",")
+    for name, entries in zip(words[::2], words[1::2], strict=True):
+        boxes = entries.split(",")
         if len(boxes) > _MAX_ENTRIES:
             raise LeafidError(
-                f"expected at most {_MAX_ENTRIES} boxes of a concept, found {len(boxes)} of {name!r}"
+                f"expected at most {_MAX_ENTRIES} boxes of a concept, found "
+                f"{len(boxes)} of {name!r}"
             )
         objects += [_parse_box(name, box) for box in boxes]
     _check_names_differ(words[::2], _MAX_ENTRIES, "concepts")
@@ -174,9 +177,10 @@ def _parse_box(name: str, text: str) -> BoxedObject:
     match = _BOX.fullmatch(text)
     if match is None:
         raise LeafidError(
-            f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {text!r}"
+            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
+            f"{text!r}"
         )
-    confidence = 1.0 if match[1] is None else _parse_number(match[1], "a confidence")
+    confidence = _parse_number(match[1] or "1", "a confidence")
     width, height, left, top = map(int, match.groups()[1:])
     return BoxedObject(name, Box(left, top, width, height).check(), confidence)
 
@@ -192,7 +196,8 @@ def _parse_selection(text: str) -> tuple[int, ...]:
     boxes = [parse_whole_number(word) for word in words]
     if None in boxes:
         raise LeafidError(
-            f"expected ids of boxes as whole numbers from 0 up, found {words[boxes.index(None)]!r}"
+            "expected ids of boxes as whole numbers from 0 up, found "
+            f"{words[boxes.index(None)]!r}"
         )
     _check_names_differ(words, len(words), "boxes")
     return tuple(map(int, words))
@@ -202,7 +207,8 @@ def _parse_illustrations(text: str) -> tuple[str, ...]:
     pictures = [word.strip() for word in text.split(",")]
     if any(len(word.split()) != 1 for word in pictures):
         raise LeafidError(
-            f"expected ids of pictures, the best first, separated by commas, found {text!r}"
+            "expected ids of pictures, the best first, separated by commas, found "
+            f"{text!r}"
         )
     _check_names_differ(pictures, _MAX_ENTRIES, "pictures")
     return tuple(pictures)

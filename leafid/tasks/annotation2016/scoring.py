@@ -33,17 +33,18 @@ _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max
 def average_precision(
     confidences: np.ndarray, claims: np.ndarray, n_true: int
 ) -> float:
-    """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
+    """Sum precision over the steps of recall, without interpolation.
 
-    Takes the confidence of each detection, float (N,), the index of the true box that
-    it shows, int (N,), -1 for none, and the number of true boxes. After the most
-    confident detection of a true box, further ones of the same box are wrong, as in
-    PASCAL VOC. Detections of equal confidence count together.
+    The sum is the area under the curve of precision by recall. Takes the confidence of
+    each detection, float (N,), the index of the true box that it shows, int (N,), -1
+    for none, and the number of true boxes. After the most confident detection of a true
+    box, further ones of the same box are wrong, as in PASCAL VOC. Detections of equal
+    confidence count together.
 
     References
     ----------
-    .. [1] Everingham et al., "The PASCAL Visual Object Classes Challenge", IJCV 88, 2010,
-           doi:10.1007/s11263-009-0275-4, section 4.2.
+    .. [1] Everingham et al., "The PASCAL Visual Object Classes Challenge", IJCV 88,
+       2010, doi:10.1007/s11263-009-0275-4, section 4.2.
 
     Examples
     --------
@@ -111,7 +112,8 @@ def selection_scores(
 
     References
     ----------
-    .. [1] J. Wang, R. Gaizauskas, "Generating Image Descriptions with Gold Standard Visual Inputs", ENLG 2015.
+    .. [1] J. Wang, R. Gaizauskas, "Generating Image Descriptions with Gold Standard
+       Visual Inputs", ENLG 2015.
 
     Examples
     --------
@@ -122,13 +124,15 @@ def selection_scores(
     recall = math.fsum(
         hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)
     ) / len(hits)
-    precision = sum(hits) / (len(set(selected)) * len(hits)) if selected else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    if not any(hits):
+        return 0.0, 0.0, 0.0
+    precision = sum(hits) / (len(set(selected)) * len(hits))
+    f1 = 2 * precision * recall / (precision + recall)
     return f1, precision, recall
 
 
 def great_circle_distance(truth: Place, predicted: Place) -> float:
-    """Compute the shortest distance between two points along the surface of the earth in km.
+    """Compute the distance of two points along the surface of the earth in km.
 
     The spherical law of cosines is used, as the task prescribes; distances below about
     0.1 m are lost to rounding.
@@ -150,7 +154,7 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
 
 
 def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject]]]:
-    """Group objects by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
+    """Group objects by concept and picture, sorted: the lines' order has no effect."""
     groups: defaultdict[str, dict[str, list[BoxedObject]]] = defaultdict(dict)
     for picture, objects in pictures.items():
         for item in sorted(objects):
@@ -159,7 +163,11 @@ def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject
 
 
 def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
-    """List the confidence of each box, the index of the true box that it overlaps most, or -1, and their overlap."""
+    """Match each box with the true box that it overlaps most.
+
+    The result has the confidence of each box, the index of the true box (-1: none), and
+    their overlap.
+    """
     # The true boxes of all pictures are numbered one after the other.
     starts = dict(
         zip(
@@ -169,20 +177,17 @@ def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
         )
     )
     rows: list[tuple[float, int, float]] = []
-    for picture, listed in objects.items():
-        for item in listed:
+    for picture, items in objects.items():
+        for item in items:
             overlaps = [
                 box_overlap(true.box, item.box)
                 for true in true_objects.get(picture, ())
             ]
             best = max(overlaps, default=0.0)
-            rows.append(
-                (
-                    item.confidence,
-                    starts[picture] + overlaps.index(best) if best else -1,
-                    best,
-                )
-            )
+            index = -1
+            if best:
+                index = starts[picture] + overlaps.index(best)
+            rows.append((item.confidence, index, best))
     return np.array(rows, float).reshape(-1, 3).T
 
 
@@ -228,12 +233,19 @@ def score_annotation(
     statistics: dict[str, Any] = {"": fmean}
     if truth.subtask in (Subtask.CAPTION, Subtask.LOCATION):
         statistics = _STATISTICS
+    return _summarise(scores, statistics), scores
+
+
+def _summarise(
+    scores: Mapping[str, Mapping[str, float]],
+    statistics: Mapping[str, Callable[[list[float]], float]],
+) -> dict[str, float]:
     means = {}
     for name in next(iter(scores.values())):
         values = [by_metric[name] for by_metric in scores.values()]
         for kind, compute in statistics.items():
             means[f"{name} {kind}".rstrip()] = compute(values)
-    return means, scores
+    return means
 
 
 def _score_selection(
@@ -294,7 +306,7 @@ def _score_concepts(
 def meteor_scores(
     captions: Mapping[str, str], references: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
+    """Score one caption a picture against its human captions: 0 to 1, in order.
 
     METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the
     package runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java
@@ -311,7 +323,10 @@ def meteor_scores(
 
         _, scores = Meteor().compute_score(human, machine)
     except (ImportError, OSError, ValueError) as error:
-        needed = "Java, 2 GB of memory and the package pycocoevalcap ('pip install pycocoevalcap')"
+        needed = (
+            "Java, 2 GB of memory and the package pycocoevalcap ('pip install "
+            "pycocoevalcap')"
+        )
         raise LeafidError(f"METEOR failed ({error}); it needs {needed}") from error
     return dict(zip(captions, map(float, scores), strict=True))
 

@@ -2,7 +2,8 @@
 
 References
 ----------
-.. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
+.. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014;
+   https://cocodataset.org/#format-data
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,10 @@ class Category(msgspec.Struct):
 
 
 class RunLengths(msgspec.Struct):
-    """A mask of `size` (height, width) as lengths of runs, column by column, alternately outside and inside."""
+    """A mask of `size` (height, width) as lengths of runs.
+
+    They go column by column, alternately outside and inside.
+    """
 
     size: tuple[int, int]
     #: A list, or the compressed text of the COCO API.
@@ -54,7 +58,10 @@ class RunLengths(msgspec.Struct):
 
 
 class Annotation(msgspec.Struct):
-    """An object: its box [left, top, width, height], and its pixels as polygons [x1, y1, x2, y2, …] or runs."""
+    """An object: its box [left, top, width, height], and its pixels.
+
+    These are polygons [x1, y1, x2, y2, …] or runs.
+    """
 
     image_id: Id
     category_id: Id
@@ -84,12 +91,12 @@ class CocoFile:
 
 
 def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
-    """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
+    """Read a COCO ground truth, or, with its `truth`, COCO results.
 
-    An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the
-    entries that aren't as expected: an unknown picture or class, an object that is
-    there twice, a box outside the picture, a bad segmentation, or a crowd, which the
-    metrics have no place for.
+    Results may be a plain list of annotations. An annotation has a ``bbox``, a
+    ``segmentation``, or both. A `LeafidError` names the entries that aren't as
+    expected: an unknown picture or class, an object that is there twice, a box outside
+    the picture, a bad segmentation, or a crowd, which the metrics have no place for.
     """
     content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]  # a union
     if isinstance(content, list):
@@ -123,7 +130,10 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
             name = images[entry.image_id].file_name
             key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
             if first.setdefault(key, index) != index:
-                problem = f"expected every object once, found that of annotations[{first[key]}]"
+                problem = (
+                    "expected every object once, found the object of "
+                    f"annotations[{first[key]}]"
+                )
                 problems.add(None, f"{place}: {problem}")
             objects[name].append(item)
     return CocoFile(objects, images, classes)
@@ -160,9 +170,9 @@ def _make_object(
         )
     image = images[entry.image_id]
     # An empty list stands for no segmentation in many files.
-    region = (
-        read_segmentation(entry.segmentation, image) if entry.segmentation else None
-    )
+    region = None
+    if entry.segmentation:
+        region = read_segmentation(entry.segmentation, image)
     if entry.bbox is not None:
         box = Box(*entry.bbox).check(image.width, image.height)
     elif region:
@@ -175,16 +185,18 @@ def _make_object(
 def read_segmentation(
     segmentation: list[list[float]] | RunLengths, image: CocoImage
 ) -> Region:
-    """Read the segmentation of an object in a picture, whose width and height have to be known.
+    """Read the segmentation of an object in a picture of known width and height.
 
     It is the union of polygons, or runs of pixels. A region outside the picture or
     without a pixel, or one that can't be read, raises a `LeafidError`.
     """
-    width, height = image.width, image.height
+    width = image.width
+    height = image.height
     if not width or not height or width * height > MAX_PIXELS:
         size = f"{width}x{height}".replace("None", "?")
         raise LeafidError(
-            f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}"
+            f"expected an image of at most {MAX_PIXELS} pixels, found a width and "
+            f"height of {size}"
         )
     if isinstance(segmentation, RunLengths):
         mask = _decode_runs(segmentation, width, height)
@@ -203,10 +215,11 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
         )
     mask = np.zeros((height, width), bool)
     for points in polygons:
-        columns, rows = np.array(points[::2]), np.array(points[1::2])
+        columns, rows = np.reshape(points, (-1, 2)).T
         if min(points) < 0 or columns.max() > width or rows.max() > height:
             raise LeafidError(
-                f"expected a polygon inside the picture of {width}x{height}, found one that leaves it"
+                f"expected a polygon inside the picture of {width}x{height}, found one "
+                "that leaves it"
             )
         # A pixel belongs to the polygon if its centre does.
         mask[polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
@@ -214,16 +227,22 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
 
 
 def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
-    counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
+    counts = runs.counts
+    if isinstance(counts, str):
+        counts = _decompress(counts)
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
         raise LeafidError(
-            f"expected runs of size [{height}, {width}] that add up to {width * height} pixels"
+            f"expected runs of size [{height}, {width}] that add up to "
+            f"{width * height} pixels"
         )
     return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T
 
 
 def _decompress(text: str) -> list[int]:
-    """Decode the text of the COCO API: five bits per character, and differences from the run before the last."""
+    """Decode the text of the COCO API: five bits a character, as differences of runs.
+
+    A difference is from the run before the last.
+    """
     counts: list[int] = []
     value = n_characters = 0
     for character in text:
@@ -234,7 +253,9 @@ def _decompress(text: str) -> list[int]:
         n_characters += 1
         if not code & 0x20:
             value -= (code & 0x10) << (5 * n_characters - 4)
-            counts.append(value + (counts[-2] if len(counts) > 2 else 0))
+            if len(counts) > 2:
+                value += counts[-2]
+            counts.append(value)
             value = n_characters = 0
     # Counts that end in the middle of a number don't add up.
     return counts

@@ -1,4 +1,4 @@
-"""Label masks: pictures whose pixels hold 0 for the background and a number for each object.
+"""Label masks: pictures with 0 for the background, and a number for each object.
 
 The classes of the objects are in ``objects.csv`` of the same folder, in UTF-8:
 ``mask,label,class,confidence``, the confidence (0 to 1) being optional. Without that
@@ -34,16 +34,18 @@ ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
 def read_label_mask(path: StrPath) -> np.ndarray:
-    """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
+    """Read a label mask, int32 (H, W), from a PNG of one channel.
 
-    Another file raises a `LeafidError`.
+    It has 1, 8 or 16 bits, or a palette, of which the indices count. Another file
+    raises a `LeafidError`.
     """
     data = read_picture_bytes(path)
     expected = f"{path}: expected a label mask (PNG of one channel), found"
     try:
         read_header(data)  # Refuses a picture that is too large.
         with Image.open(path, formats=["PNG"]) as picture:
-            mode, mask = picture.mode, np.asarray(picture)
+            mode = picture.mode
+            mask = np.asarray(picture)
     except Exception as error:  # Pillow raises errors of any class for damaged files.
         raise LeafidError(f"{expected}: {error}") from None
     if mask.ndim != 2:
@@ -52,19 +54,21 @@ def read_label_mask(path: StrPath) -> np.ndarray:
 
 
 def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
-    """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
+    """Read the label masks of a ground truth and a result in pairs, sorted by name.
 
     They are two PNG files, or two folders whose PNG files have the same names; a mask
     that the result lacks is empty. A `LeafidError` is raised when the result has a mask
     that the truth lacks, two masks differ in size, a file is no mask, or a label has no
     class although there is an `OBJECTS_FILE`.
     """
-    true_files, files = list_masks(truth), list_masks(result)
+    true_files = list_masks(truth)
+    files = list_masks(result)
     if Path(truth).is_file() and Path(result).is_file():
         files = dict(zip(true_files, files.values(), strict=True))
     for name in files.keys() - true_files.keys():
         raise LeafidError(
-            f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}"
+            f"{files[name]}: expected a mask of the ground truth, found no {name} in "
+            f"{truth}"
         )
     if missing := sorted(true_files.keys() - files.keys()):
         logger.warning(
@@ -73,20 +77,22 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
             len(missing),
             missing[0],
         )
-    true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
+    true_names = _read_objects_beside(true_files)
+    names = _read_objects_beside(files)
     if (true_names is None) != (names is None):
         raise LeafidError(
-            f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one"
+            f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and "
+            "result, found one"
         )
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
-        result_mask = (
-            read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
-        )
+        result_mask = np.zeros_like(mask)
+        if picture in files:
+            result_mask = read_label_mask(files[picture])
         if result_mask.shape != mask.shape:
             raise LeafidError(
-                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
-                f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
+                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} "
+                f"pixels, found {result_mask.shape[1]}x{result_mask.shape[0]}"
             )
         objects = make_objects(result_mask, files.get(picture, true_file), names)
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), objects)
@@ -106,7 +112,7 @@ def list_masks(path: StrPath) -> dict[str, Path]:
 def make_objects(
     mask: np.ndarray, file: Path, names: ObjectNames | None = None
 ) -> list[BoxedObject]:
-    """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
+    """Make an object of each label above 0 of an int (H, W) mask, in rising order.
 
     Without `names` all objects have one class; with them, a label of the file without a
     name raises a `LeafidError`.
@@ -141,11 +147,9 @@ def read_objects(path: StrPath) -> ObjectNames:
     with LineProblems(path) as problems:
         for line, cells in rows:
             row = dict(zip(columns, cells, strict=False))
-            mask, name, label = (
-                row.get("mask"),
-                row.get("class"),
-                parse_whole_number(row.get("label", "")),
-            )
+            mask = row.get("mask")
+            name = row.get("class")
+            label = parse_whole_number(row.get("label", ""))
             confidence = parse_finite_number(row.get("confidence") or "1")
             if (
                 not mask
@@ -165,4 +169,6 @@ def read_objects(path: StrPath) -> ObjectNames:
 
 def _read_objects_beside(files: dict[str, Path]) -> ObjectNames | None:
     objects_file = next(iter(files.values())).parent / OBJECTS_FILE
-    return read_objects(objects_file) if objects_file.exists() else None
+    if not objects_file.exists():
+        return None
+    return read_objects(objects_file)

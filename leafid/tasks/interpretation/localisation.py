@@ -1,4 +1,4 @@
-"""Localisation metrics of the boxes of one object, named as in the comparison by Hemery et al. (2010)."""
+"""Localisation metrics of an object's boxes, with the names of Hemery et al. (2010)."""
 
 import math
 
@@ -6,7 +6,7 @@ from leafid.tasks.interpretation.regions import Box
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
-    """Compute the distance of the centres of two boxes, ROB_loc: from 0 to below 1 (equation 1 of Hemery et al.).
+    """Compute ROB_loc, the distance of two boxes' centres: 0 to below 1 (equation 1).
 
     It is 2/π · arctan of the larger of the distances by columns and by rows, in widths
     and heights of the true box.
@@ -23,7 +23,9 @@ def rob_loc_error(truth: Box, result: Box) -> float:
 
 
 def rob_com_error(truth: Box, result: Box) -> float:
-    """Compute the difference of the areas of two boxes relative to the larger, ROB_com: from 0 to below 1 (equation 2).
+    """Compute ROB_com, the relative difference of two boxes' areas: 0 to below 1.
+
+    It is relative to the larger area (equation 2 of Hemery et al.).
 
     Examples
     --------
@@ -34,7 +36,9 @@ def rob_com_error(truth: Box, result: Box) -> float:
 
 
 def rob_cor_error(truth: Box, result: Box) -> float:
-    """Compute 2/π · arctan of the difference of height/width of two boxes, ROB_cor: from 0 to below 1 (equation 3).
+    """Compute ROB_cor, 2/π · arctan of the difference of height/width: 0 to below 1.
+
+    This is equation 3 of Hemery et al.
 
     Examples
     --------

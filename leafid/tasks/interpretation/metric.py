@@ -1,4 +1,4 @@
-"""The interpretation metric of Hemery et al.: detection, localisation and recognition of objects in one number."""
+"""Hemery's metric: detection, localisation and recognition in one number."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ class Scene:
     def from_objects(
         cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]
     ) -> Scene:
-        """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
-        kind = "region" if all(item.region for item in (*truth, *result)) else "box"
+        """Compare objects by pixels if all have a region, otherwise by their boxes."""
+        kind = "box"
+        if all(item.region for item in (*truth, *result)):
+            kind = "region"
         true_shapes = [getattr(item, kind) for item in truth]
         shapes = [getattr(item, kind) for item in result]
         common = [
@@ -109,8 +111,8 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
 
     References
     ----------
-    .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat d'interprétation d'images",
-           section 2.
+    .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat
+       d'interprétation d'images", section 2.
     """
     recognition = recognition_errors(scene, parameters.distance)
     local = (
@@ -134,14 +136,16 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
-    """Compute the smaller of a true object's share missed and a found one's share in excess, float array (U, V).
+    """Compute, for pairs of objects, the smaller of two shares: float (U, V).
 
-    It is 0 where one object contains the other: the refinement error of Martin et al.
-    for a single object (equation 6).
+    One share is of the true object and missed, the other is of the result and in
+    excess. It is 0 where one object contains the other: the refinement error of Martin
+    et al. for a single object (equation 6).
 
     References
     ----------
-    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001.
+    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented
+       natural images", ICCV 2001.
     """
     return 1 - scene.common / np.minimum(
         scene.true_areas[:, None], scene.areas[None, :]
@@ -149,7 +153,7 @@ def localisation_errors(scene: Scene) -> np.ndarray:
 
 
 def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.ndarray:
-    """Compute the errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
+    """Compute the errors of classes, float (U, V), for all pairs (equations 7 and 8).
 
     The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2
     for different classes, where μ is the confidence.
@@ -220,7 +224,8 @@ def read_distances(path: StrPath) -> Distance:
     names = header[1:]
     if not names or len(set(names)) != len(names):
         raise LeafidError(
-            f"{path}:1: expected an empty cell and the classes, each once, found {names}"
+            f"{path}:1: expected an empty cell and the classes, each once, found "
+            f"{names}"
         )
     rows: dict[str, dict[str, float]] = {}
     with LineProblems(path) as problems:

@@ -1,4 +1,4 @@
-"""Objects in pictures: their class, the box around them, and their pixels where these are known."""
+"""Objects in pictures: a class, a box, and pixels where they are known."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Box(NamedTuple):
         return max(width, 0.0) * max(height, 0.0)
 
     def check(self, width: float | None = None, height: float | None = None) -> Box:
-        """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
+        """Return the box if it is in the picture and has an area, or raise an error."""
         text = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
         if self.width <= 0 or self.height <= 0:
             raise LeafidError(f"expected a box of some area, found {text}")
@@ -70,7 +70,7 @@ def box_overlap(first: Box, second: Box) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A mask, bool (H, W), of at least one pixel, that is cut out of a picture at `top` and `left`."""
+    """A mask, bool (H, W), cut from a picture at `top`, `left`; it isn't empty."""
 
     mask: np.ndarray
     top: int = 0
@@ -104,7 +104,7 @@ class Region:
 
 
 class BoxedObject(NamedTuple):
-    """An object: its class, its box, the confidence of the class (0 to 1), and its pixels if they are known."""
+    """An object: its class, box, confidence (0 to 1), and its pixels if known."""
 
     name: str
     box: Box
