@@ -58,7 +58,7 @@ def _split(image: Image, leaf: Segmentation) -> list[Segmentation]:
             mask=mask,
             blade=remove_petiole(mask),
             coverage=None,
-            picture=erase(image, leaf.mask, mask),
+            picture=erase(image, leaf.mask & ~mask, mask),
         )
         for mask in masks
     ]
