@@ -1,7 +1,7 @@
 """Masks of one's own: the files of a folder, named as segment writes them, or the alpha channel of a picture."""
 
-from collections.abc import Mapping
-from glob import escape
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import cv2
@@ -14,37 +14,77 @@ from leafid.segmentation.result import Image, Segmentation
 
 # Smallest part of a mask that is a leaf, as a part of the largest one's area.
 _LEAST_PART = 0.01
+# Ends of names that segment gives to masks, and to those of each leaf.
+_MASK_END = re.compile(r"(_leaf-\d+)?_mask$")
+_LEAF_END = re.compile(r"_leaf-\d+_mask$")
 #: Masks by what messages call them: uint8 (H, W), high where the leaf is.
 Masks = Mapping[str, NDArray[np.uint8]]
 
 
-def check_masks_folder(folder: str | None) -> None:
-    """Raise a `LeafidError` where the folder of masks that a person names is none."""
-    if folder and not Path(folder).is_dir():
-        raise LeafidError(f"{folder}: expected a folder of masks, found none")
+def find_own_masks(
+    pictures: Sequence[Path], folder: str | None
+) -> dict[Path, list[Path]] | None:
+    """Find the masks of pictures in a folder that a person names; None without one.
 
+    A mask is named like the end of its picture's path: with the folders of the
+    picture, or with ``_`` for each ``/`` as `leafid.cli.outputs.make_output_names`
+    writes it. A name that several pictures share is the mask of none.
 
-def read_own_masks(file: Path, folder: str | None) -> Masks:
-    """Read the masks of a picture: several where each is one of its leaves, none where it has none of its own.
-
-    Without a folder it is the alpha channel of the picture. An `ImageError` is raised where the folder has none.
+    Raises
+    ------
+    LeafidError
+        Where there is no such folder.
     """
-    if folder is None:
-        alpha = read_alpha(file)
+    if not folder:
+        return None
+    if not Path(folder).is_dir():
+        raise LeafidError(f"{folder}: expected a folder of masks, found none")
+    picture_of: dict[str, Path | None] = {}
+    for picture in dict.fromkeys(pictures):
+        for name in _list_names(picture):
+            picture_of[name] = None if name in picture_of else picture
+    masks: dict[Path, list[Path]] = {picture: [] for picture in pictures}
+    for file in sorted(Path(folder).rglob("*.png")):
+        name = file.relative_to(folder).with_suffix("").as_posix()
+        for candidate in (name, _MASK_END.sub("", name)):
+            owner = picture_of.get(candidate)
+            if owner and file not in masks[owner]:
+                masks[owner].append(file)
+    return masks
+
+
+def _list_names(picture: Path) -> set[str]:
+    """List the names that the masks of a picture may have."""
+    parts = picture.absolute().parts
+    ends = [parts[start:] for start in range(len(parts))]
+    names = {"_".join(end) for end in ends}
+    for end in ends:
+        path = Path(*end)
+        names |= {path.as_posix(), path.with_suffix("").as_posix()}
+    return names
+
+
+def read_own_masks(picture: Path, files: Mapping[Path, list[Path]] | None) -> Masks:
+    """Read the masks of a picture: several where each is one of its leaves.
+
+    Without `files`, as by `find_own_masks`, it is the alpha channel of the picture, or
+    none where it is opaque. An `ImageError` is raised where the files have none.
+    """
+    if files is None:
+        alpha = read_alpha(picture)
         return {} if alpha is None else {"alpha channel": alpha}
-    names = [f"{file.stem}.png", f"{file.stem}_mask.png"]
-    masks = [path for name in names if (path := Path(folder, name)).exists()]
-    if not masks:
-        masks = sorted(Path(folder).glob(f"{escape(file.stem)}_leaf-*_mask.png"))
-    elif len(masks) == 2:
-        masks = []
-    if not masks:
-        expected = f"expected one mask in {folder}, {' or '.join(names)}"
-        raise ImageError(f"{file}: {expected}, found none or both")
+    masks = files[picture]
+    whole = [mask for mask in masks if not _LEAF_END.search(mask.stem)]
+    if not masks or len(whole) > 1:
+        stem, folder = picture.stem, picture.absolute().parent.name
+        expected = f"expected one mask, {stem}.png or {stem}_mask.png"
+        hint = f"in a folder {folder} where pictures share that name"
+        found = " and ".join(map(str, whole)) or "none"
+        raise ImageError(f"{picture}: {expected} ({hint}), found {found}")
     try:
-        return {str(mask): _read_mask(mask) for mask in masks}
+        return {str(mask): _read_mask(mask) for mask in whole or masks}
     except ImageError as error:
-        raise ImageError(f"{file}: {error}") from error
+        raise ImageError(f"{picture}: {error}") from error
 
 
 def _read_mask(file: Path) -> NDArray[np.uint8]:

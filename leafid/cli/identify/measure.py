@@ -17,8 +17,9 @@ above. The share of the outline that is a circle or rectangle is mm_per_pixel_co
 taken for the thing.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
-leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. The alpha channel of a
-picture or of a mask is a mask, too. With --each-leaf, each part of a single mask is a leaf.
+leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. Where pictures have the same
+name, it is in a folder that is called as the picture's. The alpha channel of a picture or of a mask is a mask, too.
+With --each-leaf, each part of a single mask is a leaf.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
 outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
@@ -33,7 +34,7 @@ examples:
   leafid measure --list
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,7 @@ from leafid.cli.identify.scales import (
 from leafid.cli.outputs import (
     Environment,
     check_output,
+    check_output_folder,
     make_output_names,
     open_text,
 )
@@ -71,7 +73,7 @@ from leafid.scoring.tables import Table, render
 from leafid.segmentation.leaves import segment_leaves
 from leafid.segmentation.masks import (
     Masks,
-    check_masks_folder,
+    find_own_masks,
     read_own_masks,
     segment_by_masks,
     split_parts,
@@ -120,18 +122,23 @@ def run(options: Options, environment: Environment) -> int:
         inputs = [*options.pictures, options.metadata, options.scale]
         check_output(options.output, filter(None, inputs))
     if options.overlay:
-        check_output(options.overlay, [], "--overlay", file="any name")
-    check_masks_folder(options.masks)
+        check_output_folder(options.overlay, options.pictures, "--overlay")
     finder = make_scale_finder(options)
     collection = options.read(options.pictures)
     pictures = collection.pictures
     files = [picture.file for picture in pictures]
     for reason in finder.list_unused(files):
         environment.warn(f"{options.scale}: {reason}")
+    masks = find_own_masks(files, options.masks)
     names = make_output_names(files, collection.root)
     model_file = Path(options.model or find_bundled_model())
     task = partial(
-        _measure, options=options, form=form, finder=finder, model_file=model_file
+        _measure,
+        options=options,
+        form=form,
+        finder=finder,
+        own_masks=masks,
+        model_file=model_file,
     )
     leaves: list[LeafRow] = []
     n_measured = 0
@@ -155,10 +162,15 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _measure(
-    picture: Picture, options: Options, form: str, finder: ScaleFinder, model_file: Path
+    picture: Picture,
+    options: Options,
+    form: str,
+    finder: ScaleFinder,
+    own_masks: Mapping[Path, list[Path]] | None,
+    model_file: Path,
 ) -> tuple[list[LeafRow], list[str], bytes]:
     """Measure the leaves of a picture: rows, remarks, and the overlay as JPEG, empty where it isn't wanted."""
-    masks = read_own_masks(picture.file, options.masks)
+    masks = read_own_masks(picture.file, own_masks)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
         raise ImageError(

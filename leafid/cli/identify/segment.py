@@ -22,7 +22,7 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
-from leafid.cli.outputs import Environment, check_output, make_output_names
+from leafid.cli.outputs import Environment, check_output_folder, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.files import open_output
 from leafid.pictures.decoding import encode_jpeg, read_image
@@ -37,7 +37,7 @@ CROP_SIZE = 512
 
 class Options(PerPictureOptions):
     output: str = option(
-        "the folder to write to, outside the folders of the pictures",
+        "the folder to write to, outside the folders that are read",
         required=True,
         metavar="DIR",
     )
@@ -49,7 +49,7 @@ class Options(PerPictureOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
-    check_output(options.output, [], file="any name")
+    check_output_folder(options.output, options.pictures, "--output")
     collection = options.read(options.pictures)
     pictures = collection.pictures
     names = make_output_names([picture.file for picture in pictures], collection.root)
