@@ -31,10 +31,14 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert outcome.status == 0, outcome.err
     assert outcome.err == ""
     header, line = outcome.out.splitlines()
-    assert header.split() == ["picture", "type", "leaf", "confidence"]
-    name, kind, share, confidence = line.split()
+    assert header.split() == ["picture", "type", "leaf", "confidence", "verdict"]
+    name, kind, share, confidence, verdict = line.split()
     assert (name, kind) == ("leaf.png", "scan")
-    assert 0.8 <= float(confidence) <= 1
+    # The model has seen no leaf like this drawing, as measure says.
+    measured = cli("measure", leaf_file, "--assume-type", "scan", "--format", "json")
+    [row] = measured.json
+    assert verdict == row["verdict"]
+    assert float(confidence) == pytest.approx(row["area_confidence"], abs=0.006)
 
     mask = cv2.imread(str(tmp_path / "cut" / "leaf_mask.png"), cv2.IMREAD_UNCHANGED)
     assert mask.shape == (300, 240)
@@ -92,6 +96,23 @@ def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path)
     assert cli("segment", *files, "--output", tmp_path / "cut", "--jobs", 1).status == 0
     masks = {file.name for file in (tmp_path / "cut").glob("*_mask.png")}
     assert masks == {"a_leaf.png_mask.png", "b_leaf.png_mask.png"}
+
+
+def test_what_is_no_leaf_is_not_sure(cli, tmp_path):
+    for name, radius in (("disc", 90), ("blank", 0)):
+        image = np.full((300, 240, 3), 254, np.uint8)
+        if radius:
+            cv2.circle(image, (120, 130), radius, (60, 60, 190), -1)
+        cv2.imwrite(str(tmp_path / f"{name}.png"), image)
+    files = [tmp_path / "disc.png", tmp_path / "blank.png"]
+    words = ("--assume-type", "scan", "--jobs", 1)
+    outcome = cli("segment", *files, *words, "--output", tmp_path / "cut")
+    _, disc, blank = outcome.out.splitlines()
+    assert disc.endswith("  no leaf")
+    assert float(disc.split()[3]) < 0.5
+    assert blank.split()[2:] == ["0.0%", "0.00", "no", "leaf"]
+    assert "blank.png: no leaf found; its mask is empty" in outcome.err
+    assert outcome.err.count("no leaf found") == 1
 
 
 def test_masks_find_the_pictures_that_they_are_of(cli, leaf_file, tmp_path):
