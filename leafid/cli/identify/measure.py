@@ -14,7 +14,8 @@ camera, can have written it.
 --scale-from also finds a thing of known size: a coin (coin:23.25) or a card (card:85.6x54) beside the leaf, or the
 sheet below it (sheet:297x210), whose whole outline must be seen. A tilted card or sheet shows the picture as seen from
 above. The share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and --overlay draws what was
-taken for the thing.
+taken for the thing. Of the resolution in a file it is 1 where the picture has the size of a page, else .5, as it may
+have been resized. The confidences of lengths and areas are multiplied by it.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
 leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. Where pictures have the same
@@ -212,6 +213,9 @@ def _measure(
         numbers = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
         record = start | numbers | measures.to_record(scale.mm_per_pixel, options.unit)
         record["mm_per_pixel_confidence"] = scale.confidence
+        for name, about in list_measures().items():
+            if about["unit"].startswith("length") and scale.confidence is not None:
+                record[f"{name}_confidence"] *= scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
         outlines += sketch_outlines(surface) if options.overlay else []
