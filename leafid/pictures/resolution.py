@@ -12,7 +12,7 @@ from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
-# Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever the picture shows.
+# Resolutions in dots per inch that scanners write, rounded as PNG has dots per metre; programs write 72 and 96, whatever the picture shows.
 _LEAST_DPI = 100
 _MOST_DPI = 2400
 # Pages and scanner beds, in millimetres: A4, Letter, both, Legal and A3; by which part a picture may be off.
@@ -58,7 +58,7 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
         return None, "its EXIF block is damaged, and says no size"
     for name, (dpi, down) in declared.items():
         is_square = math.isclose(dpi, down, rel_tol=_SAME)
-        if not (is_square and _LEAST_DPI <= dpi <= _MOST_DPI):
+        if not (is_square and _LEAST_DPI <= round(dpi) <= _MOST_DPI):
             continue
         if camera:
             return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"

@@ -111,10 +111,12 @@ class _Thing(NamedTuple):
 
     outline: Points
     mm_per_pixel: float
-    #: By how much the scales of its sides and diagonals differ.
-    departure: float
     #: The circle or rectangle as seen from above, in the order of the outline.
     flat: Points
+    #: By how much the scales of its sides and diagonals differ.
+    departure: float = 0.0
+    #: Logarithm of how much longer a side is than the opposite one, which is farther.
+    tilt: float = 0.0
 
 
 def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
@@ -162,7 +164,9 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
     fit, thing = things[0]
     is_beside = kind != "sheet"
-    scale = Scale(thing.mm_per_pixel, None, fit, thing.outline, is_beside)
+    # The more a camera is tilted, the less is known of the ratio of the sides.
+    sure = fit * max(0.0, 1 - thing.tilt)
+    scale = Scale(thing.mm_per_pixel, None, sure, thing.outline, is_beside)
     if thing.departure <= _FLAT and is_beside:
         return scale
     flattening, flat_size = _flatten(thing, image.shape, is_beside)
@@ -220,7 +224,7 @@ def _compare(outline: Points, size: tuple[float, ...]) -> _Thing | None:
     """Compare an outline with a circle or rectangle of a size; None where a camera can't see it like this."""
     if len(size) == 1:
         mm_per_pixel = size[0] / float(np.ptp(outline[:, 0]))
-        return _Thing(outline, mm_per_pixel, 0.0, outline)
+        return _Thing(outline, mm_per_pixel, outline)
     if len(outline) != 4:
         return None
     things = []
@@ -229,7 +233,11 @@ def _compare(outline: Points, size: tuple[float, ...]) -> _Thing | None:
         scales = pdist(flat) / pdist(outline)
         mm_per_pixel = float(np.median(scales))
         departure = float(scales.max() / scales.min() - 1)
-        things.append(_Thing(outline, mm_per_pixel, departure, flat / mm_per_pixel))
+        sides = np.log(_measure_sides(outline))
+        tilt = float(np.abs(sides[:2] - sides[2:]).max())
+        things.append(
+            _Thing(outline, mm_per_pixel, flat / mm_per_pixel, departure, tilt)
+        )
     thing = min(things, key=lambda thing: thing.departure)
     is_seen = thing.departure <= _MOST_TILTED and _has_sides(thing)
     return thing if is_seen else None
@@ -237,11 +245,11 @@ def _compare(outline: Points, size: tuple[float, ...]) -> _Thing | None:
 
 def _has_sides(thing: _Thing) -> bool:
     """Whether the ratio of the sides is that of the rectangle, as far as the tilt of the camera changes it."""
-    sides = np.log([_measure_sides(thing.outline), _measure_sides(thing.flat)])
-    seen, flat = sides[:, :2] + sides[:, 2:]
-    ratio = (seen[0] - seen[1] - flat[0] + flat[1]) / 2
-    tilt = np.abs(sides[0, :2] - sides[0, 2:]).max()
-    return abs(ratio) <= _RATIO_TOLERANCE + _TILT_TOLERANCE * tilt**2
+    seen = np.log(_measure_sides(thing.outline))
+    flat = np.log(_measure_sides(thing.flat))
+    first, second, third, fourth = seen - flat
+    ratio = (first - second + third - fourth) / 2
+    return abs(ratio) <= _RATIO_TOLERANCE + _TILT_TOLERANCE * thing.tilt**2
 
 
 def _measure_sides(corners: Points) -> NDArray[np.floating[Any]]:
