@@ -12,7 +12,8 @@ from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
-# Resolutions in dots per inch that scanners write, rounded as PNG has dots per metre; programs write 72 and 96, whatever the picture shows.
+# Resolutions in dots per inch that scanners write, rounded, as PNG has dots per metre.
+# Programs write 72 and 96, whatever the picture shows.
 _LEAST_DPI = 100
 _MOST_DPI = 2400
 # Pages and scanner beds, in millimetres: A4, Letter, both, Legal and A3; by which part a picture may be off.

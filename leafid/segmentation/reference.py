@@ -41,7 +41,7 @@ _MOST_RED = 32.0
 _MOST_CHROMA = 55.0
 # Largest departure from a rectangle of a card that lies flat, and at all.
 _FLAT = 0.02
-_MOST_TILTED = 0.6
+_MOST_TILTED = 0.5
 # By how much the logarithm of the ratio of the sides may be off: A4 and Letter differ by 0.09. A camera that is tilted
 # shortens one side, by the square of how much it tapers the other.
 _RATIO_TOLERANCE = 0.03
@@ -110,10 +110,12 @@ class _Thing(NamedTuple):
     """An outline that may be that of a thing of known size."""
 
     outline: Points
+    #: Part of the outline of the region that it fits.
+    fit: float
     mm_per_pixel: float
     #: The circle or rectangle as seen from above, in the order of the outline.
     flat: Points
-    #: By how much the scales of its sides and diagonals differ.
+    #: By how much the logarithms of the scales of its sides and diagonals differ.
     departure: float = 0.0
     #: Logarithm of how much longer a side is than the opposite one, which is farther.
     tilt: float = 0.0
@@ -134,7 +136,7 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     if kind != "sheet":
         height = measure_sheet_distance(lab, sheet, lightness_share=1.0)
     fit_outline = _fit_circle if kind == "coin" else _fit_quadrilateral
-    candidates = []
+    candidates: list[_Thing] = []
     for curve in _list_curves(height):
         points = curve[:: 1 + len(curve) // _MOST_POINTS, 0] + 0.5
         side = float(np.sqrt(cv2.contourArea(curve)))
@@ -144,28 +146,23 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         fit = float(np.mean(np.abs(distances) <= off + _INSET))
         if fit < _LEAST_FIT or (kind == "coin" and _is_leaf(lab, sheet, outline)):
             continue
-        thing = _compare(outline * factor, size)
-        if thing is not None:
-            candidates.append((fit, thing))
+        candidates += _compare(outline * factor, size, fit)
     # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
-    candidates.sort(key=lambda pair: (-round(pair[0], 1), pair[1].mm_per_pixel))
-    things: list[tuple[float, _Thing]] = []
-    for fit, thing in candidates:
-        centre = thing.outline.mean(axis=0)
-        outlines = [other.outline for _, other in things]
-        if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
-            things.append((fit, thing))
-    if not things:
+    candidates.sort(key=lambda thing: (-round(thing.fit, 1), thing.mm_per_pixel))
+    if not candidates:
         sides = " × ".join(f"{side:g}" for side in size)
         expected = f"expected a {kind} whose whole outline is seen"
         raise ImageError(f"{expected}, found none of {sides} mm")
-    scales = [thing.mm_per_pixel for _, thing in things]
-    if max(scales) > (1 + _SAME_SIZE) * min(scales):
-        raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
-    fit, thing = things[0]
+    thing = candidates[0]
+    for other in candidates:
+        centre = other.outline.mean(axis=0)
+        is_part = cv2.pointPolygonTest(thing.outline, centre, False) >= 0
+        difference = np.log(other.mm_per_pixel / thing.mm_per_pixel)
+        if not is_part and abs(difference) > _SAME_SIZE:
+            raise ImageError(f"expected one {kind}, found several of different sizes")
     is_beside = kind != "sheet"
     # The more a camera is tilted, the less is known of the ratio of the sides.
-    sure = fit * max(0.0, 1 - thing.tilt)
+    sure = thing.fit * max(0.0, 1 - thing.tilt)
     scale = Scale(thing.mm_per_pixel, None, sure, thing.outline, is_beside)
     if thing.departure <= _FLAT and is_beside:
         return scale
@@ -220,40 +217,25 @@ def _enlarge(outline: Points, factor: float) -> Points:
     return (centre + (outline - centre) * factor).astype(np.float32)
 
 
-def _compare(outline: Points, size: tuple[float, ...]) -> _Thing | None:
-    """Compare an outline with a circle or rectangle of a size; None where a camera can't see it like this."""
+def _compare(outline: Points, size: tuple[float, ...], fit: float) -> list[_Thing]:
+    """Compare an outline with a circle or rectangle of a size; list none where a camera doesn't see it like this."""
     if len(size) == 1:
-        mm_per_pixel = size[0] / float(np.ptp(outline[:, 0]))
-        return _Thing(outline, mm_per_pixel, outline)
+        return [_Thing(outline, fit, size[0] / float(np.ptp(outline[:, 0])), outline)]
     if len(outline) != 4:
-        return None
+        return []
     things = []
     for width, height in (size, size[::-1]):
         flat = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-        scales = pdist(flat) / pdist(outline)
-        mm_per_pixel = float(np.median(scales))
-        departure = float(scales.max() / scales.min() - 1)
-        sides = np.log(_measure_sides(outline))
-        tilt = float(np.abs(sides[:2] - sides[2:]).max())
-        things.append(
-            _Thing(outline, mm_per_pixel, flat / mm_per_pixel, departure, tilt)
-        )
-    thing = min(things, key=lambda thing: thing.departure)
-    is_seen = thing.departure <= _MOST_TILTED and _has_sides(thing)
-    return thing if is_seen else None
-
-
-def _has_sides(thing: _Thing) -> bool:
-    """Whether the ratio of the sides is that of the rectangle, as far as the tilt of the camera changes it."""
-    seen = np.log(_measure_sides(thing.outline))
-    flat = np.log(_measure_sides(thing.flat))
-    first, second, third, fourth = seen - flat
-    ratio = (first - second + third - fourth) / 2
-    return abs(ratio) <= _RATIO_TOLERANCE + _TILT_TOLERANCE * thing.tilt**2
-
-
-def _measure_sides(corners: Points) -> NDArray[np.floating[Any]]:
-    return np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+        scales = np.log(pdist(outline) / pdist(flat))
+        mm_per_pixel = float(np.exp(-np.median(scales)))
+        top, _, left, right, _, bottom = scales
+        tilt = max(abs(top - bottom), abs(left - right))
+        excess = abs(top + bottom - left - right) / 2 - _TILT_TOLERANCE * tilt**2
+        departure = np.ptp(scales)
+        if departure <= _MOST_TILTED and excess <= _RATIO_TOLERANCE:
+            flat /= mm_per_pixel
+            things.append(_Thing(outline, fit, mm_per_pixel, flat, departure, tilt))
+    return sorted(things, key=lambda thing: thing.departure)[:1]
 
 
 def _flatten(
