@@ -38,7 +38,7 @@ from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
-from leafid.segmentation.masks import (
+from leafid.segmentation.leaves import (
     find_own_masks,
     read_own_masks,
     segment_by_masks,

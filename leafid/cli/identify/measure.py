@@ -71,12 +71,12 @@ from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.tables import Table, render
-from leafid.segmentation.leaves import segment_leaves
-from leafid.segmentation.masks import (
+from leafid.segmentation.leaves import (
     Masks,
     find_own_masks,
     read_own_masks,
     segment_by_masks,
+    segment_leaves,
     split_parts,
 )
 from leafid.segmentation.outlines import sketch_outlines
