@@ -180,8 +180,8 @@ def read_own_masks(picture: Path, files: Mapping[Path, list[Path]] | None) -> Ma
         stem, folder = picture.stem, picture.absolute().parent.name
         expected = f"expected one mask, {stem}.png or {stem}_mask.png"
         hint = f"in a folder {folder} where pictures share that name"
-        found = " and ".join(map(str, whole)) or "none"
-        raise ImageError(f"{picture}: {expected} ({hint}), found {found}")
+        problem = " and ".join(map(str, whole)) or "none"
+        raise ImageError(f"{picture}: {expected} ({hint}), found {problem}")
     try:
         return {str(mask): _read_mask(mask) for mask in whole or masks}
     except ImageError as error:

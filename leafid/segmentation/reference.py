@@ -154,10 +154,10 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         expected = f"expected a {kind} whose whole outline is seen"
         raise ImageError(f"{expected}, found none of {sides} mm")
     thing = candidates[0]
-    for other in candidates:
-        centre = other.outline.mean(axis=0)
+    for candidate in candidates:
+        centre = candidate.outline.mean(axis=0)
         is_part = cv2.pointPolygonTest(thing.outline, centre, False) >= 0
-        difference = np.log(other.mm_per_pixel / thing.mm_per_pixel)
+        difference = np.log(candidate.mm_per_pixel / thing.mm_per_pixel)
         if not is_part and abs(difference) > _SAME_SIZE:
             raise ImageError(f"expected one {kind}, found several of different sizes")
     is_beside = kind != "sheet"

@@ -83,8 +83,8 @@ class Segmentation(Shown):
         if array.ndim == 3 and array.shape[2] in {2, 4}:
             array = array[:, :, -1]
         if array.ndim != 2 or array.dtype.kind not in "buif":
-            found = f"{array.dtype} of shape {array.shape}"
-            raise InputError(f"mask: expected numbers of shape (H, W), found {found}")
+            problem = f"{array.dtype} of shape {array.shape}"
+            raise InputError(f"mask: expected numbers of shape (H, W), found {problem}")
         greatest = float(array.max(initial=0))
         if not 0 < greatest < np.inf:
             expected = "expected finite numbers above 0 where the leaf is"
@@ -149,6 +149,6 @@ def _list_lower_labels(level: NDArray[np.float32]) -> list[float]:
     labels, counts = np.unique(between, return_counts=True)
     labels = labels[counts > _LEAST_LABEL * np.count_nonzero(level)]
     if len(labels) > 1:
-        found = f"{len(labels) + 1} labels; make a mask of those that are leaf"
-        raise InputError(f"mask: expected one leaf, found {found}")
+        problem = f"{len(labels) + 1} labels; make a mask of those that are leaf"
+        raise InputError(f"mask: expected one leaf, found {problem}")
     return labels.tolist()

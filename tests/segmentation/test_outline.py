@@ -88,11 +88,10 @@ def test_what_surrounds_a_leaf_stays_where_leaves_are_split():
     leaves = segment_leaves(image, AcquisitionType.SCAN)
     assert len(leaves) == 2
     for leaf in leaves:
-        own = np.s_[:150]
-        other = np.s_[250:]
+        window = np.s_[:150]
         if leaf.mask[290, 150]:
-            own, other = other, own
-        assert np.array_equal(leaf.picture[own], image[own])
+            window = np.s_[250:]
+        assert np.array_equal(leaf.picture[window], image[window])
 
 
 def test_more_of_a_fault_is_less_sure(drawn_leaf):
