@@ -120,6 +120,12 @@ def underexpose(image: Image, mask: Mask, random: Generator) -> Altered:
     return make_image(dark + random.normal(0, random.uniform(1, 6), image.shape)), mask
 
 
+def take_colour(image: Image, mask: Mask, _random: Generator) -> Altered:
+    """Turn the picture grey, as a photocopy is."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), mask
+
+
 #: What stands between a leaf and its outline, by name.
 DISTURBANCES: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "hard shadow": cast_shadow,
@@ -133,6 +139,7 @@ DISTURBANCES: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "charts": put_beside_charts,
     "overexposed": overexpose,
     "underexposed": underexpose,
+    "grey": take_colour,
 }
 
 

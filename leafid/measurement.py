@@ -17,8 +17,7 @@ from leafid.model.judged_leaves import judge_leaves
 from leafid.model.model import Model
 from leafid.pictures.conversion import check_color, find_alpha, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.segmentation.leaves import segment_leaves
-from leafid.segmentation.masks import split_parts
+from leafid.segmentation.leaves import segment_leaves, split_parts
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment as segment_image
 

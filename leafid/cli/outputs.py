@@ -165,6 +165,14 @@ def check_output(
     check_writable(target)
 
 
+def check_output_folder(folder: StrPath, inputs: Iterable[StrPath], flag: str) -> None:
+    """Check as `check_output` does, and that a folder of pictures isn't inside one that is read."""
+    for path in map(Path, inputs):
+        if path.is_dir() and Path(folder).resolve().is_relative_to(path.resolve()):
+            raise UsageError(f"{flag} {folder}: expected a folder outside {path}")
+    check_output(folder, [], flag, file="any name")
+
+
 def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     """Make a different output name for each file.
 

@@ -5,16 +5,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
-# Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever
-# the picture shows.
+# Resolutions in dots per inch that scanners write, rounded, as PNG has dots per metre.
+# Programs write 72 and 96, whatever the picture shows.
 _LEAST_DPI = 100
 _MOST_DPI = 2400
+# Pages and scanner beds, in millimetres: A4, Letter, both, Legal and A3; by which part a picture may be off.
+_PAGES = ((210, 297), (216, 279), (216, 297), (216, 356), (297, 420))
+_PAGE_TOLERANCE = 0.02
+# Confidence in the resolution of other pictures, which are cut off or resized.
+_MAYBE_RESIZED = 0.5
 # Resolutions are the same that differ by less than this part.
 _SAME = 0.01
 # Tags of EXIF, and its value of centimetres as a unit.
@@ -55,7 +61,7 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
         return None, "its EXIF block is damaged, and says no size"
     for name, (dpi, down) in declared.items():
         is_square = math.isclose(dpi, down, rel_tol=_SAME)
-        if not (is_square and _LEAST_DPI <= dpi <= _MOST_DPI):
+        if not (is_square and _LEAST_DPI <= round(dpi) <= _MOST_DPI):
             continue
         if camera:
             return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"
@@ -67,6 +73,18 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
                 return MM_PER_INCH / dpi, remark
         return MM_PER_INCH / dpi, None
     return None, None
+
+
+def rate_resolution(mm_per_pixel: float | None, shape: tuple[int, ...]) -> float | None:
+    """Rate how sure the size of a pixel is that a file declares: 1 where the picture has the size of a page or bed.
+
+    Any other picture may have been resized, and keep its resolution. None without a size.
+    """
+    if mm_per_pixel is None:
+        return None
+    sides = [side * mm_per_pixel for side in sorted(shape)]
+    is_page = np.isclose(sides, _PAGES, rtol=_PAGE_TOLERANCE).all(axis=1)
+    return 1.0 if is_page.any() else _MAYBE_RESIZED
 
 
 def _identify_camera(exif: Image.Exif) -> str:

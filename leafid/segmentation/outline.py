@@ -24,6 +24,8 @@ _SHEET_SPREAD = 3.0
 _SHEET_NOISE = 4.0
 # Weight of lightness beside chroma.
 _LIGHTNESS_SHARE = 0.5
+# A leaf whose chroma is smaller, as a part of how far it is in lightness, is in a grey picture.
+_GREY = 0.05
 # Pixels beside the outline, where colours mix, and the width of the bands beside them whose colours are compared.
 _MIXED = 1.5
 _BAND = 5.0
@@ -80,13 +82,19 @@ def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None
     sheet = _estimate_sheet(lab, is_outer)
     chroma = _measure_chroma(lab, sheet)
     darkness = sheet[..., 0] - lab[..., 0]
-    typical = float(np.median(chroma[is_inner]))
-    typical_darkness = np.median(np.abs(darkness[is_inner]))
     inner = _average(lab, is_inner & (inside <= _BAND + 1))[is_outline]
     outer = _average(lab, is_outer & (outside <= _BAND + 1))[is_outline]
     hue_step = _measure_chroma(inner, outer)
-    step = np.hypot(hue_step, _LIGHTNESS_SHARE * (inner[:, 0] - outer[:, 0]))
-    typical_step = np.hypot(typical, _LIGHTNESS_SHARE * typical_darkness)
+    light_step = np.abs(inner[:, 0] - outer[:, 0])
+    lightness = np.abs(darkness)
+    typical = float(np.median(chroma[is_inner]))
+    typical_lightness = float(np.median(lightness[is_inner]))
+    if typical < _GREY * typical_lightness:
+        chroma = lightness
+        hue_step = light_step
+        typical = typical_lightness
+    step = np.hypot(hue_step, _LIGHTNESS_SHARE * light_step)
+    typical_step = np.hypot(typical, _LIGHTNESS_SHARE * typical_lightness)
     is_near = outside < max(_JOINT, _NEAR * np.sqrt(np.count_nonzero(leaf)))
     noise = float(np.median(chroma[is_outer]))
     is_other = chroma > max(_PALE * typical, _NOISE * noise)

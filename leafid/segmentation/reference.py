@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
 from skimage.measure import CircleModel, ransac
-from skimage.transform import estimate_transform
 
 from leafid.errors import ImageError
 from leafid.segmentation.background import fit_sheet_surface
@@ -35,9 +35,17 @@ _MOST_POINTS = 500
 _ANGLES = np.linspace(0, 2 * np.pi, 72, endpoint=False)
 # Curves run through the middles of the outermost pixels: on average so much inside the edge, in pixels.
 _INSET = 0.33
-# Largest departure of corners from a rectangle, relative to the half diagonal, of a card that lies flat, and at all.
-_FLAT = 0.01
-_MOST_TILTED = 0.15
+# Coins are redder than this and less red, in 8-bit Lab units, and have less chroma.
+_LEAST_RED = -4.0
+_MOST_RED = 32.0
+_MOST_CHROMA = 55.0
+# Largest departure from a rectangle of a card that lies flat, and at all.
+_FLAT = 0.02
+_MOST_TILTED = 0.5
+# By how much the logarithm of the ratio of the sides may be off: A4 and Letter differ by 0.09. A camera that is tilted
+# shortens one side, by the square of how much it tapers the other.
+_RATIO_TOLERANCE = 0.03
+_TILT_TOLERANCE = 3.0
 # Margin that is cut off within a sheet, as a part of its size.
 _EDGE = 0.01
 # Largest picture seen from above, in pixels of the picture.
@@ -52,7 +60,7 @@ class Scale:
     mm_per_pixel: float | None = None
     #: What a person should know about it.
     remark: str | None = None
-    #: Part of the outline that fits the form of the thing that the size is from.
+    #: How sure the size is: of a thing, the part of the outline that fits its form.
     confidence: float | None = None
     #: The outline or corners of the thing, (n, 2) columns and rows.
     outline: Points | None = None
@@ -98,6 +106,21 @@ class Scale:
         return record | dict(zip(names, moved.ravel().tolist(), strict=True))
 
 
+class _Thing(NamedTuple):
+    """An outline that may be that of a thing of known size."""
+
+    outline: Points
+    #: Part of the outline of the region that it fits.
+    fit: float
+    mm_per_pixel: float
+    #: The circle or rectangle as seen from above, in the order of the outline.
+    flat: Points
+    #: By how much the logarithms of the scales of its sides and diagonals differ.
+    departure: float = 0.0
+    #: Logarithm of how much longer a side is than the opposite one, which is farther.
+    tilt: float = 0.0
+
+
 def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     """Find a ``coin`` of a diameter, a ``card`` beside the leaf or the ``sheet`` below it of two sides, in millimetres.
 
@@ -106,49 +129,54 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     """
     small = shrink(image, _SIDE)
     factor = np.float32(image.shape[1] / small.shape[1])
+    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
+    surface, _ = fit_sheet_surface(small)
+    sheet = cv2.resize(surface.clip(0, 255).astype(np.uint8), small.shape[1::-1])
+    height = lab[..., 0]
+    if kind != "sheet":
+        height = measure_sheet_distance(lab, sheet, lightness_share=1.0)
     fit_outline = _fit_circle if kind == "coin" else _fit_quadrilateral
-    candidates = []
-    for curve in _list_curves(_measure_height(small, kind)):
+    candidates: list[_Thing] = []
+    for curve in _list_curves(height):
         points = curve[:: 1 + len(curve) // _MOST_POINTS, 0] + 0.5
         side = float(np.sqrt(cv2.contourArea(curve)))
         off = max(_TOLERANCE * side, 1.0)
         outline = _enlarge(fit_outline(points, off), 1 + 2 * _INSET / side)
         distances = [cv2.pointPolygonTest(outline, point, True) for point in points]
         fit = float(np.mean(np.abs(distances) <= off + _INSET))
-        departure, mm_per_pixel, _ = _compare(outline * factor, size)
-        if fit >= _LEAST_FIT and departure <= _MOST_TILTED:
-            candidates.append((fit, mm_per_pixel, outline * factor))
+        if fit < _LEAST_FIT or (kind == "coin" and _is_leaf(lab, sheet, outline)):
+            continue
+        candidates += _compare(outline * factor, size, fit)
     # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
-    candidates.sort(key=lambda thing: (-round(thing[0], 1), thing[1]))
-    things: list[tuple[float, float, Points]] = []
-    for thing in candidates:
-        centre = thing[2].mean(axis=0)
-        outlines = [outline for _, _, outline in things]
-        if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
-            things.append(thing)
-    if not things:
-        raise ImageError(f"expected a {kind} whose whole outline is seen, found none")
-    scales = [scale for _, scale, _ in things]
-    if max(scales) > (1 + _SAME_SIZE) * min(scales):
-        raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
-    fit, mm_per_pixel, outline = things[0]
+    candidates.sort(key=lambda thing: (-round(thing.fit, 1), thing.mm_per_pixel))
+    if not candidates:
+        sides = " × ".join(f"{side:g}" for side in size)
+        expected = f"expected a {kind} whose whole outline is seen"
+        raise ImageError(f"{expected}, found none of {sides} mm")
+    thing = candidates[0]
+    for candidate in candidates:
+        centre = candidate.outline.mean(axis=0)
+        is_part = cv2.pointPolygonTest(thing.outline, centre, False) >= 0
+        difference = np.log(candidate.mm_per_pixel / thing.mm_per_pixel)
+        if not is_part and abs(difference) > _SAME_SIZE:
+            raise ImageError(f"expected one {kind}, found several of different sizes")
     is_beside = kind != "sheet"
-    scale = Scale(mm_per_pixel, None, fit, outline, is_beside)
-    departure, _, flat = _compare(outline, size)
-    if departure <= _FLAT and is_beside:
+    # The more a camera is tilted, the less is known of the ratio of the sides.
+    sure = thing.fit * max(0.0, 1 - thing.tilt)
+    scale = Scale(thing.mm_per_pixel, None, sure, thing.outline, is_beside)
+    if thing.departure <= _FLAT and is_beside:
         return scale
-    flattening, flat_size = _flatten(outline, flat, image.shape, is_beside)
+    flattening, flat_size = _flatten(thing, image.shape, is_beside)
     return replace(scale, flattening=flattening, size=flat_size)
 
 
-def _measure_height(image: Image, kind: str) -> Plane:
-    """Measure how light a picture is, or how far from the colour of the sheet that things lie on."""
-    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    if kind == "sheet":
-        return lab[..., 0]
-    surface, _ = fit_sheet_surface(image)
-    sheet = cv2.resize(surface.clip(0, 255).astype(np.uint8), image.shape[1::-1])
-    return measure_sheet_distance(lab, sheet, lightness_share=1.0)
+def _is_leaf(lab: Image, sheet: Image, outline: Points) -> bool:
+    """Whether a round thing has a colour that leaves have, but no metal."""
+    thing = cv2.fillPoly(
+        np.zeros(lab.shape[:2], np.uint8), [np.rint(outline).astype(np.int32)], 1
+    )
+    _, *colour, _ = np.subtract(cv2.mean(lab, thing), cv2.mean(sheet, thing))
+    return not _LEAST_RED < colour[0] < _MOST_RED or np.hypot(*colour) > _MOST_CHROMA
 
 
 def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:
@@ -189,37 +217,36 @@ def _enlarge(outline: Points, factor: float) -> Points:
     return (centre + (outline - centre) * factor).astype(np.float32)
 
 
-def _compare(outline: Points, size: tuple[float, ...]) -> tuple[float, float, Points]:
-    """Compare an outline with a circle or rectangle of a size by the best similarity.
-
-    Return the largest departure, relative to the half diagonal, the millimetres a pixel, and the points of the circle
-    or rectangle in pixels, in the order of the others.
-    """
+def _compare(outline: Points, size: tuple[float, ...], fit: float) -> list[_Thing]:
+    """Compare an outline with a circle or rectangle of a size; list none where a camera doesn't see it like this."""
     if len(size) == 1:
-        return 0.0, size[0] / float(np.ptp(outline[:, 0])), outline
+        return [_Thing(outline, fit, size[0] / float(np.ptp(outline[:, 0])), outline)]
     if len(outline) != 4:
-        return np.inf, 0.0, outline
-    comparisons = []
+        return []
+    things = []
     for width, height in (size, size[::-1]):
-        flat = np.array([[0, 0], [width, 0], [width, height], [0, height]])
-        similarity = estimate_transform("similarity", outline, flat)
-        departure = (
-            2 * similarity.residuals(outline, flat).max() / np.hypot(width, height)
-        )
-        scale = float(similarity.scale)
-        comparisons.append((departure, scale, (flat / scale).astype(np.float32)))
-    return min(comparisons, key=lambda comparison: comparison[0])
+        flat = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+        scales = np.log(pdist(outline) / pdist(flat))
+        mm_per_pixel = float(np.exp(-np.median(scales)))
+        top, _, left, right, _, bottom = scales
+        tilt = max(abs(top - bottom), abs(left - right))
+        excess = abs(top + bottom - left - right) / 2 - _TILT_TOLERANCE * tilt**2
+        departure = np.ptp(scales)
+        if departure <= _MOST_TILTED and excess <= _RATIO_TOLERANCE:
+            flat /= mm_per_pixel
+            things.append(_Thing(outline, fit, mm_per_pixel, flat, departure, tilt))
+    return sorted(things, key=lambda thing: thing.departure)[:1]
 
 
 def _flatten(
-    outline: Points, flat: Points, shape: Sequence[int], is_beside: bool
+    thing: _Thing, shape: Sequence[int], is_beside: bool
 ) -> tuple[NDArray[np.float64], Sequence[int]]:
     """Compute the homography that shows the picture, or the sheet alone, from above, and the size of what it shows."""
     rows, cols = shape[:2]
     seen = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], np.float32)
     if not is_beside:
-        seen = _enlarge(outline, 1 - 2 * _EDGE)
-    flattening = cv2.getPerspectiveTransform(outline, flat)
+        seen = _enlarge(thing.outline, 1 - 2 * _EDGE)
+    flattening = cv2.getPerspectiveTransform(thing.outline, thing.flat)
     area = cv2.perspectiveTransform(seen[None], flattening)[0]
     start = area.min(axis=0)
     size = np.ceil(np.ptp(area, axis=0)).astype(int).tolist()

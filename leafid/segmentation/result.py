@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -39,6 +40,10 @@ __all__ = [
 
 # Share of the picture's border that a leaf may take, even where it is cut off.
 _MOST_BORDER = 0.5
+# Labels lower than the greatest are between these parts of it, and flat in this part of
+# what a mask marks: other values are noise, or soft edges.
+_LABELS = (0.05, 0.95)
+_LEAST_LABEL = 0.005
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,24 +68,29 @@ class Segmentation(NotebookMixin):
     def from_mask(cls, mask: ArrayLike) -> "Segmentation":
         """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
 
-        The mask is an array (H, W) of any numbers: what is above half of the greatest is leaf, so that True, 1 and 255
-        mean the same; of an image of labels, give ``labels == 1``. Of an image with an alpha channel, (H, W, 2 or 4),
-        this is the mask. An `InputError` is raised where nothing is leaf, or most of the border, as when a mask is
-        inverted.
+        The mask is an array (H, W) of numbers, highest where the leaf is: True, 1 and
+        255 mean the same, and soft edges are cut at half of the greatest. All of a mask
+        with two labels, as of blade and petiole, is leaf. Of an image with an alpha
+        channel, (H, W, 2 or 4), this is the mask.
+
+        Raises
+        ------
+        InputError
+            Where nothing is leaf, or most of the border, as when a mask is inverted, or
+            there are more than two labels; of those, give ``labels == 1``.
         """
         array = np.asarray(mask)
         if array.ndim == 3 and array.shape[2] in {2, 4}:
             array = array[:, :, -1]
-        if (
-            array.ndim != 2
-            or array.dtype.kind not in "buif"
-            or not 0 < array.max(initial=0) < np.inf
-        ):
-            expected = "expected an array of finite numbers of shape (H, W), highest where the leaf is"
-            raise InputError(
-                f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0"
-            )
-        leaf = array > array.max() / 2
+        if array.ndim != 2 or array.dtype.kind not in "buif":
+            problem = f"{array.dtype} of shape {array.shape}"
+            raise InputError(f"mask: expected numbers of shape (H, W), found {problem}")
+        greatest = float(array.max(initial=0))
+        if not 0 < greatest < np.inf:
+            expected = "expected finite numbers above 0 where the leaf is"
+            raise InputError(f"mask: {expected}, found {greatest:g} as the greatest")
+        level = array.astype(np.float32) / np.float32(greatest)
+        leaf = level > min([1.0, *_list_lower_labels(level)]) / 2
         border = list_border(leaf).mean()
         if border > _MOST_BORDER:
             share = f"{border:.0%} of the border; is the mask inverted?"
@@ -128,3 +138,17 @@ class Segmentation(NotebookMixin):
     def petiole(self) -> Mask:
         """The mask without the blade."""
         return self.mask & ~self.blade
+
+
+def _list_lower_labels(level: NDArray[np.float32]) -> list[float]:
+    """List the label of a mask below its greatest, 1; an `InputError` is raised where there are several."""
+    square = np.ones((3, 3), np.uint8)
+    is_flat = cv2.erode(level, square) == cv2.dilate(level, square)
+    lowest, highest = _LABELS
+    between = level[is_flat & (level > lowest) & (level < highest)]
+    labels, counts = np.unique(between, return_counts=True)
+    labels = labels[counts > _LEAST_LABEL * np.count_nonzero(level)]
+    if len(labels) > 1:
+        problem = f"{len(labels) + 1} labels; make a mask of those that are leaf"
+        raise InputError(f"mask: expected one leaf, found {problem}")
+    return labels.tolist()

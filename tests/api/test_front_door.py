@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -338,9 +339,27 @@ def test_a_mask_from_elsewhere_is_measured(test_pictures):
     for wrong in shapeless + without_leaf:
         with pytest.raises(
             ValueError,
-            match=r"^mask: expected an array of finite numbers of shape \(H, W\)",
+            match=r"^mask: expected (numbers of shape \(H, W\)|finite numbers above 0)",
         ):
             leafid.Segmentation.from_mask(wrong)
+
+
+def test_all_of_two_labels_is_leaf_and_more_are_refused():
+    blade = np.zeros((200, 200), np.uint8)
+    blade[40:120, 50:150] = 1
+    with_petiole = blade.copy()
+    with_petiole[120:170, 97:103] = 2
+    for scale in (1, 60):
+        leaf = leafid.Segmentation.from_mask(with_petiole * np.uint8(scale))
+        assert np.array_equal(leaf.mask, with_petiole > 0)
+    # The soft edge of one label is no label.
+    soft = cv2.GaussianBlur(blade * np.uint8(255), (0, 0), 5)
+    leaf = leafid.Segmentation.from_mask(soft)
+    assert np.count_nonzero(leaf.mask != (blade > 0)) < 100
+    with_petiole[40:60, 50:150] = 3
+    problem = "^mask: expected one leaf, found 3 labels; make a mask of those"
+    with pytest.raises(ValueError, match=problem):
+        leafid.Segmentation.from_mask(with_petiole)
 
 
 def test_features_of_a_model_are_a_matrix(model, test_pictures, tmp_path):

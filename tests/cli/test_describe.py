@@ -92,9 +92,9 @@ def test_leaves_are_taken_from_masks(cli, tmp_path):
     outcome = cli("describe", tmp_path / "bad", *words, "--masks", tmp_path / "masks")
     assert (outcome.status, len(outcome.rows)) == (1, 0)
     for name, problem in (
-        ("empty", "mask: expected an array of finite numbers of shape (H, W), highest"),
+        ("empty", "mask: expected finite numbers above 0 where the leaf is, found 0"),
         ("narrow", "expected a mask of (240, 200) pixels, found (240, 191)"),
-        ("missing", "missing.png or missing_mask.png, found none"),
+        ("missing", "expected one mask, missing.png or missing_mask.png ("),
         ("unreadable", "masks/unreadable.png: expected a JPEG"),
     ):
         assert [

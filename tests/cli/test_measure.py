@@ -191,6 +191,18 @@ def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     assert "by the resolution in the files (300 dpi)" in outcome.err
     [row] = outcome.rows
     assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
+    # It may have been resized, unlike a picture as large as a page.
+    assert row["mm_per_pixel_confidence"] == "0.5"
+    assert float(row["length_confidence"]) < float(row["aspect_confidence"])
+    pages = {"a4": (1169, 827), "letter": (850, 1100), "half": (584, 413)}
+    for name, size in pages.items():
+        picture.convert("RGB").resize(size).save(
+            tmp_path / f"{name}.png", dpi=(100, 100)
+        )
+    files = [tmp_path / f"{name}.png" for name in pages]
+    rows = measure(*files, "--format", "csv").rows
+    sure = [float(row["mm_per_pixel_confidence"]) for row in rows]
+    assert sure == [1, 1, 0.5]
     outcome = measure(tmp_path / "eos.jpg", tmp_path / "stale.jpg", "--format", "csv")
     assert [row["unit"] for row in outcome.rows] == ["px", "mm"]
     assert "eos.jpg: 180 dpi are by a camera" in outcome.err

@@ -73,6 +73,7 @@ def pictures(leaf, tmp_path_factory):
     card = fill(leaf, draw_card(85.6, 53.98, 0.4), (170, 110, 50))
     folder = tmp_path_factory.mktemp("scales")
     rng = np.random.default_rng(0)
+    round_leaf = draw_disc(1000, 640, 110)
     for name, picture in {
         "plain": leaf,
         "coin": fill(fill(leaf, shadow, (205, 205, 205)), disc, (110, 135, 150)),
@@ -83,6 +84,14 @@ def pictures(leaf, tmp_path_factory):
         "card": card,
         "tilted": tilt(card),
         "sheet": tilt(leaf, TABLE),
+        "flat": cv2.copyMakeBorder(
+            leaf, 60, 60, 60, 60, cv2.BORDER_CONSTANT, value=TABLE
+        ),
+        "round": fill(leaf, round_leaf, (50, 130, 70)),
+        "round coin": fill(
+            fill(leaf, round_leaf, (50, 130, 70)), disc, (110, 135, 150)
+        ),
+        "autumn": fill(leaf, round_leaf, (40, 30, 170)),
     }.items():
         noisy = (picture + rng.normal(0, 2, picture.shape)).clip(0, 255)
         cv2.imwrite(str(folder / f"{name}.png"), noisy.astype(np.uint8))
@@ -117,7 +126,14 @@ def test_a_thing_beside_the_leaf(measure, pictures, tmp_path, name, thing, confi
     assert row["mm_per_pixel"] == pytest.approx(MM_PER_PIXEL, rel=0.01)
     assert row["length"] == pytest.approx(expected["length"], rel=0.01)
     assert row["area"] == pytest.approx(expected["area"], rel=0.02)
-    assert confidence < row["mm_per_pixel_confidence"] <= 1
+    sure = row["mm_per_pixel_confidence"]
+    assert confidence < sure <= 1
+    # Lengths are as sure as the scale, and ratios as the leaf is.
+    for measure_name, factor in (("length", sure), ("area", sure), ("aspect", 1)):
+        name_of_confidence = f"{measure_name}_confidence"
+        assert row[name_of_confidence] == pytest.approx(
+            factor * expected[name_of_confidence], rel=0.02
+        )
     # Red around the leaf, blue around the thing.
     drawing = cv2.imread(str(tmp_path / f"{name}_overlay.jpg")).astype(int)
     assert drawing.shape == (ROWS, COLS, 3)
@@ -135,6 +151,7 @@ def test_a_tilted_picture_is_seen_from_above(measure, name, thing):
     [row] = measure(name, "--scale-from", thing).json
     for measure_name in ("length", "width", "area"):
         assert row[measure_name] == pytest.approx(expected[measure_name], rel=0.02)
+    assert 0.5 < row["mm_per_pixel_confidence"] < 0.95
     # Outlines and places are those of the picture as it is.
     shapes = [
         shapely.geometry.shape(
@@ -151,14 +168,28 @@ def test_a_tilted_picture_is_seen_from_above(measure, name, thing):
     assert common.area > 0.97 * joined.area
 
 
+def test_a_round_leaf_is_no_coin(measure):
+    [row] = measure("round coin", "--scale-from", "coin:23.25").json
+    assert row["mm_per_pixel"] == pytest.approx(MM_PER_PIXEL, rel=0.01)
+
+
 def test_a_scale_that_cannot_be_told(measure):
     for name, thing, problem in (
         ("plain", "coin:23.25", "expected a coin whose whole outline is seen, found"),
         ("oval", "coin:23.25", "expected a coin whose whole outline is seen, found"),
-        ("coins", "coin:23.25", "expected one coin, found 2 of several sizes"),
+        ("coins", "coin:23.25", "expected one coin, found several of different sizes"),
         ("coin", "card:85.6x54", "expected a card whose whole outline is seen, found"),
         ("card", "card:85x20", "expected a card whose whole outline is seen, found"),
         ("plain", "sheet:297x210", "expected a sheet whose whole outline is seen, fo"),
+        # A round leaf is no coin.
+        ("round", "coin:23.25", "expected a coin whose whole outline is seen, found"),
+        ("autumn", "coin:23.25", "expected a coin whose whole outline is seen, found"),
+        # The ratio of the sides is another, as that of Letter and A4 is.
+        (
+            "flat",
+            "sheet:243x186",
+            "expected a sheet whose whole outline is seen, found",
+        ),
     ):
         outcome = measure(name, "--scale-from", thing, status=1)
         assert f"{name}.png: {problem}" in outcome.err

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.leaves import segment_leaves
 from leafid.segmentation.outline import estimate_outline_confidence
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
@@ -67,6 +68,30 @@ def test_an_outline_that_follows_no_edge(drawn_leaf):
     image, mask = drawn_leaf()
     for wrong in (widen(mask, 8), widen(mask, -8), shift(mask, 15, -15)):
         assert estimate_outline_confidence(image, wrong) < 0.5
+
+
+def test_a_grey_picture_is_judged_by_lightness(drawn_leaf):
+    image, mask = drawn_leaf(stalk=True)
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    for tint in ((1, 1, 1), (0.7, 0.87, 1)):
+        toned = (grey[..., None] * np.array(tint)).astype(np.uint8)
+        assert estimate_outline_confidence(toned, mask) > 0.9
+        for wrong in (widen(mask, 8), widen(mask, -8), shift(mask, 15, -15)):
+            assert estimate_outline_confidence(toned, wrong) < 0.5
+
+
+def test_what_surrounds_a_leaf_stays_where_leaves_are_split():
+    """A margin or shadow beside one of two leaves that nearly touch lowers its confidence."""
+    image = np.random.default_rng(0).integers(235, 250, (400, 300, 3), np.uint8)
+    for row in (110, 290):
+        cv2.ellipse(image, (150, row), (48, 86), 0, 0, 360, (40, 110, 60), -1)
+    leaves = segment_leaves(image, AcquisitionType.SCAN)
+    assert len(leaves) == 2
+    for leaf in leaves:
+        window = np.s_[:150]
+        if leaf.mask[290, 150]:
+            window = np.s_[250:]
+        assert np.array_equal(leaf.picture[window], image[window])
 
 
 def test_more_of_a_fault_is_less_sure(drawn_leaf):

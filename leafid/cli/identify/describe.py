@@ -5,8 +5,9 @@ families, in columns like geometry.log_aspect_box. --assume-type sets the type; 
 or recognised by the model as in predict.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png or, as segment writes it,
-my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is. The alpha channel of a picture or
-of a mask, opaque where the leaf is, is a mask, too.
+my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is. Where pictures have the same name,
+it is in a folder that is called as the picture's. The alpha channel of a picture or of a mask, opaque where the leaf
+is, is a mask, too.
 
 The table is CSV. A picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the
 exit status is then 1.
@@ -18,8 +19,9 @@ examples:
   leafid describe --list
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -36,8 +38,8 @@ from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
-from leafid.segmentation.masks import (
-    check_masks_folder,
+from leafid.segmentation.leaves import (
+    find_own_masks,
     read_own_masks,
     segment_by_masks,
 )
@@ -84,8 +86,8 @@ def run(options: Options, console: Console) -> int:
         )
     collection = options.read(options.pictures)
     pictures = collection.pictures
-    check_masks_folder(options.masks)
-    measure = partial(_measure, families=families, masks=options.masks)
+    masks = find_own_masks([picture.file for picture in pictures], options.masks)
+    measure = partial(_measure, families=families, masks=masks)
     n_measured = 0
     with open_text(options.output, console) as stream:
         heading = ["picture", "type", "species", *get_column_names(families)]
@@ -99,7 +101,11 @@ def run(options: Options, console: Console) -> int:
     return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
-def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
+def _measure(
+    picture: Picture,
+    families: Sequence[str],
+    masks: Mapping[Path, list[Path]] | None,
+) -> list[str]:
     own_masks = read_own_masks(picture.file, masks)
     image = read_image(picture.file, None if own_masks else _MAX_SIDE)
     try:

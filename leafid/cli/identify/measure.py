@@ -14,11 +14,13 @@ camera, can have written it.
 --scale-from also finds a thing of known size: a coin (coin:23.25) or a card (card:85.6x54) beside the leaf, or the
 sheet below it (sheet:297x210), whose whole outline must be seen. A tilted card or sheet shows the picture as seen from
 above. The share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and --overlay draws what was
-taken for the thing.
+taken for the thing. Of the resolution in a file it is 1 where the picture has the size of a page, else .5, as it may
+have been resized. The confidences of lengths and areas are multiplied by it.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
-leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. The alpha channel of a
-picture or of a mask is a mask, too. With --each-leaf, each part of a single mask is a leaf.
+leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. Where pictures have the same
+name, it is in a folder that is called as the picture's. The alpha channel of a picture or of a mask is a mask, too.
+With --each-leaf, each part of a single mask is a leaf.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
 outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
@@ -33,7 +35,7 @@ examples:
   leafid measure --list
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +58,7 @@ from leafid.cli.identify.scales import (
 from leafid.cli.outputs import (
     Console,
     check_output,
+    check_output_folder,
     make_output_names,
     open_text,
 )
@@ -68,12 +71,12 @@ from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.tables import Table, render
-from leafid.segmentation.leaves import segment_leaves
-from leafid.segmentation.masks import (
+from leafid.segmentation.leaves import (
     Masks,
-    check_masks_folder,
+    find_own_masks,
     read_own_masks,
     segment_by_masks,
+    segment_leaves,
     split_parts,
 )
 from leafid.segmentation.outlines import sketch_outlines
@@ -120,18 +123,23 @@ def run(options: Options, console: Console) -> int:
         inputs = [*options.pictures, options.metadata, options.scale]
         check_output(options.output, filter(None, inputs))
     if options.overlay:
-        check_output(options.overlay, [], "--overlay", file="any name")
-    check_masks_folder(options.masks)
+        check_output_folder(options.overlay, options.pictures, "--overlay")
     finder = make_scale_finder(options)
     collection = options.read(options.pictures)
     pictures = collection.pictures
     files = [picture.file for picture in pictures]
     for reason in finder.list_unused(files):
         console.warn(f"{options.scale}: {reason}")
+    masks = find_own_masks(files, options.masks)
     names = make_output_names(files, collection.root)
     model_file = Path(options.model or find_bundled_model())
     task = partial(
-        _measure, options=options, form=form, finder=finder, model_file=model_file
+        _measure,
+        options=options,
+        form=form,
+        finder=finder,
+        own_masks=masks,
+        model_file=model_file,
     )
     leaves: list[LeafRow] = []
     n_measured = 0
@@ -155,10 +163,15 @@ def run(options: Options, console: Console) -> int:
 
 
 def _measure(
-    picture: Picture, options: Options, form: str, finder: ScaleFinder, model_file: Path
+    picture: Picture,
+    options: Options,
+    form: str,
+    finder: ScaleFinder,
+    own_masks: Mapping[Path, list[Path]] | None,
+    model_file: Path,
 ) -> tuple[list[LeafRow], list[str], bytes]:
     """Measure the leaves of a picture: rows, remarks, and the overlay as JPEG, empty where it isn't wanted."""
-    masks = read_own_masks(picture.file, options.masks)
+    masks = read_own_masks(picture.file, own_masks)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
         raise ImageError(
@@ -200,6 +213,9 @@ def _measure(
         numbers = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
         record = start | numbers | measures.to_record(scale.mm_per_pixel, options.unit)
         record["mm_per_pixel_confidence"] = scale.confidence
+        for name, about in list_measures().items():
+            if about["unit"].startswith("length") and scale.confidence is not None:
+                record[f"{name}_confidence"] *= scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
         outlines += sketch_outlines(surface) if options.overlay else []

@@ -10,7 +10,11 @@ from leafid.cli.arguments import number_type, option
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Picture
-from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
+from leafid.pictures.resolution import (
+    MM_PER_INCH,
+    rate_resolution,
+    read_mm_per_pixel,
+)
 from leafid.segmentation.reference import Scale, find_reference
 from leafid.segmentation.result import Image
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
@@ -70,7 +74,8 @@ class ScaleFinder:
             return Scale(self.table.get(name or ""), remark)
         if self.mm_per_pixel or not is_scan:
             return Scale(self.mm_per_pixel)
-        return Scale(*read_mm_per_pixel(picture.file))
+        size, remark = read_mm_per_pixel(picture.file)
+        return Scale(size, remark, rate_resolution(size, image.shape[:2]))
 
 
 def _parse_scale_from(word: str) -> ScaleFinder:

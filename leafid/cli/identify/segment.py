@@ -2,8 +2,9 @@
 
 For every picture, segment writes <name>_mask.png (255 is leaf, 0 is not; the size of the picture) and
 <name>_overlay.jpg (the blade outlined in red, the petiole in magenta). It prints one line: the picture, its acquisition
-type, the share of its pixels that are leaf, and the confidence, from 0 to 1, that the leaf is cut out well. Of several
-leaves the largest is cut out; with --each-leaf every leaf, as <name>_leaf-1_mask.png and so on.
+type, the share of its pixels that are leaf, the confidence, from 0 to 1, that a leaf is cut out well, and the model's
+verdict: leaf, unclear or no leaf. Of several leaves the largest is cut out; with --each-leaf every leaf, as
+<name>_leaf-1_mask.png and so on.
 
 Scans and scan-likes (a leaf on a plain sheet) are segmented in another way than photos (a leaf on the tree).
 --assume-type sets the type; otherwise it is read from the metadata, or recognised by the model as in predict.
@@ -14,6 +15,7 @@ examples:
   leafid segment imageclef2011/Train --output cut --jobs 2
 """
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -22,9 +24,11 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
-from leafid.cli.outputs import Console, check_output, make_output_names
+from leafid.cli.outputs import Console, check_output_folder, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.files import open_output
+from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.judged_leaves import DOUBTS, list_verdicts
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
 from leafid.segmentation.crop import crop_leaf
@@ -37,7 +41,7 @@ CROP_SIZE = 512
 
 class Options(PerPictureOptions):
     output: str = option(
-        "the folder to write to, outside the folders of the pictures",
+        "the folder to write to, outside the folders that are read",
         required=True,
         metavar="DIR",
     )
@@ -49,15 +53,20 @@ class Options(PerPictureOptions):
 
 def run(options: Options, console: Console) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
-    check_output(options.output, [], file="any name")
+    check_output_folder(options.output, options.pictures, "--output")
     collection = options.read(options.pictures)
     pictures = collection.pictures
     names = make_output_names([picture.file for picture in pictures], collection.root)
     n_cut = 0
     titles = [escape_unprintable(picture.title) for picture in pictures]
     width = max(map(len, ["picture", *titles])) + 8 * options.each_leaf
-    console.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
-    cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
+    console.print(
+        f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence  verdict"
+    )
+    model_file = Path(options.model or find_bundled_model())
+    cut = partial(
+        _cut, crop=options.crop, each_leaf=options.each_leaf, model_file=model_file
+    )
     for picture, leaves in map_pictures(cut, pictures, options, console, "segment"):
         title = escape_unprintable(picture.title)
         try:
@@ -84,15 +93,21 @@ def run(options: Options, console: Console) -> int:
 
 
 def _cut(
-    picture: Picture, crop: bool, each_leaf: bool
+    picture: Picture, crop: bool, each_leaf: bool, model_file: Path
 ) -> list[tuple[str, int, dict[str, bytes]]]:
     """Cut out leaves: what is printed of each, the number of leaves, and the files to write by endings."""
     image, type_ = read_image(picture.file), picture.require_type()
     leaves = segment_leaves(image, type_) if each_leaf else []
+    leaves = leaves or [segment(image, type_)]
+    verdicts: Iterable[tuple[str, float]] = [(DOUBTS["no-leaf"], 0.0)]
+    if leaves[0].mask.any():
+        model = read_once(model_file)
+        verdicts = list_verdicts(model, picture, image, leaves, type_)
     results = []
-    for leaf in leaves or [segment(image, type_)]:
+    for leaf, (verdict, p_leaf) in zip(leaves, verdicts, strict=False):
         share = leaf.mask.mean()
-        numbers = f"{share:>6.1%}  {leaf.outline_confidence:>10.2f}"
+        confidence = leaf.outline_confidence * p_leaf
+        numbers = f"{share:>6.1%}  {confidence:>10.2f}  {verdict}"
         # The longest name is written first: if it is too long, so that none is.
         files = {
             "overlay.jpg": encode_jpeg(draw_overlay(image, leaf.outlines)),
