@@ -74,6 +74,11 @@ _MIN_SINUS = 0.06
 _PALMATE = 33.0
 # Standard deviation of the outline that lobes are counted in.
 _LOBE_SMOOTHING = 0.006
+# Smallest number of sinuses: a slit or a bite divides no lobes. Depth of the deepest one
+# between palmate lobes that may be leaflets: 0.67 in one of 110 simple leaves, less in
+# the others.
+_MIN_SINUSES = 2
+_SEPARATE = 2 / 3
 # Smallest distance of a lobe's end, relative to the farthest one.
 _MIN_LOBE = 0.2
 # Smallest depth of a sinus that may be a bite, in lengths of the outline, and its mean
@@ -81,6 +86,7 @@ _MIN_LOBE = 0.2
 # leaves of 11 species.
 _MIN_BITE = 0.01
 _ROUND = 0.57
+_OF_APEX = ("apex_angle", "apex_bulge", "apex_extension")
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
 # What is farther from the midvein, in half widths, belongs to the lobes of a base.
@@ -133,8 +139,29 @@ def measure_reliable_traits(
     if landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(landmarks, resolution)
+        blade = _measure_blade(landmarks, resolution)
+        traits = drop_misfits(traits, 1) if blade is None else traits | blade
     return traits, landmarks
+
+
+def drop_misfits(
+    traits: Mapping[str, float], is_compound: float | None
+) -> dict[str, float]:
+    """Drop the traits of a blade that doesn't fit the leaves of its species.
+
+    Leaflets that overlap were taken for lobes, or lobes for leaflets.
+
+    Parameters
+    ----------
+    traits : mapping of str to float
+        As of `measure_reliable_traits`.
+    is_compound : float or None
+        1 where the leaves of the species are compound, 0 where they are simple; None
+        where nobody knows.
+    """
+    is_fitting = is_compound in (None, traits.get("compound", is_compound))
+    names = traits.keys() if is_fitting else traits.keys() & {"petiole"}
+    return {name: traits[name] for name in names}
 
 
 def measure_cut(mask: Mask) -> int:
@@ -142,8 +169,8 @@ def measure_cut(mask: Mask) -> int:
     return int(np.count_nonzero(mask) - np.count_nonzero(mask[1:-1, 1:-1]))
 
 
-def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
-    """Measure a simple blade.
+def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float] | None:
+    """Measure a simple blade; None where its lobes may be leaflets.
 
     Without a base, only what doesn't depend on which end it is.
     """
@@ -155,11 +182,15 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
     is_uneven = _judge_unevenness(landmarks.contour, is_margin, resolution)
     is_lobed = is_uneven[_LOBES]
     profile = _measure_profile(framed)
+    in_bite, is_bitten = _find_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
         traits |= profile
-    elif is_lobed and is_framed and not _is_bitten(landmarks.contour):
-        traits |= _measure_lobes(framed)
+    elif is_lobed and is_framed and not is_bitten:
+        lobes, deepest = _measure_lobes(framed)
+        if deepest < -_SEPARATE:
+            return None
+        traits |= lobes
         names = {"base_angle", "base_extension"}
         is_wide = profile["base_angle"] >= 87 and profile["base_extension"] < 0.03
         # The width of a lobed blade is that of its lobes: a wide angle need not be that
@@ -171,6 +202,10 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
         if has_base:
             traits |= profile
+            tip = np.argmin(np.hypot(framed[:, 0] - 1, framed[:, 1]))
+            if in_bite[tip]:
+                for name in _OF_APEX:
+                    del traits[name]
         elif is_elliptic:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
     if is_lobed is None:
@@ -215,18 +250,25 @@ def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> Singles:
     return smooth_closed(signals, tuple(sigma / 4 for sigma in sigmas))
 
 
-def _is_bitten(contour: Points) -> bool:
-    """Whether most sinuses are round, as bites are, and not narrow, as between lobes."""
-    depths, _, fullness, _ = measure_sinuses(contour, find_hull(contour))
+def _find_bites(contour: Points) -> tuple[Mask, bool]:
+    """Find the points in round sinuses, as bites are, and not narrow, as between lobes.
+
+    Also tells whether most deep sinuses are round.
+    """
+    hull = find_hull(contour)
+    depths, _, fullness, _ = measure_sinuses(contour, hull)
     is_deep = depths >= _MIN_BITE * compute_contour_length(contour)
-    return bool(is_deep.any()) and float(np.median(fullness[is_deep])) > _ROUND
+    is_bite = is_deep & (fullness > _ROUND)
+    sinuses = np.searchsorted(hull, np.arange(len(contour)), side="right") - 1
+    return is_bite[sinuses], 2 * is_bite.sum() > is_deep.sum()
 
 
-def _measure_lobes(framed: Points) -> dict[str, float]:
+def _measure_lobes(framed: Points) -> tuple[dict[str, float], float]:
     """Count the lobes of a lobed blade, and measure the mean depth of the sinuses.
 
     The depth is relative to the distance from the lobe's end to the midvein, or, with
-    a negative sign, to the base (palmate lobes).
+    a negative sign, to the base (palmate lobes). That of the deepest sinus is returned,
+    too.
     """
     smoothings = (_LOBE_SMOOTHING, _LOBE_SMOOTHING)
     smooth = smooth_closed(framed.T.astype(np.float32), smoothings).astype(np.float64)
@@ -245,11 +287,11 @@ def _measure_lobes(framed: Points) -> dict[str, float]:
         for curve in curves
         for depth in _measure_sinuses(np.roll(np.maximum(curve, 1e-9), -start))
     ]
-    # Where sinuses are too shallow to be counted, there are still a middle lobe and two
-    # beside it.
-    depth = float(np.mean(depths or [_MIN_SINUS]))
-    lobes = max(3.0, len(depths) + 1.0)
-    return {"lobes": lobes, "lobe_depth": -depth if is_palmate else depth}
+    if len(depths) < _MIN_SINUSES:
+        return {}, 0.0
+    sign = -1 if is_palmate else 1
+    depth = sign * float(np.mean(depths))
+    return {"lobes": len(depths) + 1.0, "lobe_depth": depth}, sign * max(depths)
 
 
 def _measure_sinuses(distance: Floats) -> list[float]:
@@ -329,12 +371,11 @@ def find_peaks(values: Floats, prominence: float) -> Indices:
 
 
 def is_fan(values: Mapping[str, float]) -> bool:
-    """Whether a blade, given by its traits, is a wedge with a broad end."""
-    return (
-        values.get("apex_angle", 0) >= 115
-        and values.get("base_bulge", 1) < 0.1
-        and values["length_width"] < 1
-    )
+    """Whether a blade, given by its traits, is a wedge or half a disc with a broad end."""
+    angle = values.get("apex_angle", 0)
+    is_wedge = angle >= 115 and values.get("base_bulge", 1) < 0.1
+    ratio = values["length_width"]
+    return (is_wedge and ratio < 1) or (angle >= 130 and ratio < 0.7)
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -1,15 +1,25 @@
 """Measures the leaves of a picture, each with the verdict of a model on whether it is one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from leafid.descriptors.measures import LeafMeasures, measure_leaf
+from leafid.model.answer import Answer
 from leafid.model.model import Model
+from leafid.model.species import Species
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.leaves import find_holes, isolate_leaf
 from leafid.segmentation.result import Image, Segmentation
 
 #: What the verdicts of an answer are called in a row; all others say that it is a leaf.
 DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
+
+
+def find_leaf_kind(answer: Answer, species: Mapping[str, Species]) -> float | None:
+    """Find whether the named species has compound leaves (1) or simple ones (0) in most pictures; None without one."""
+    if not answer.name or answer.verdict != "species":
+        return None
+    known = species[answer.name].traits.get("compound")
+    return known.median if known else None
 
 
 def judge_leaves(
@@ -22,14 +32,16 @@ def judge_leaves(
     """Measure the leaves of an image, and say which are "leaf", "no leaf" or "unclear", as the model answers.
 
     A single leaf is answered by the picture, which may have other leaves; each of several by itself. The confidences of
-    what isn't surely a leaf are multiplied by the probability that it is one.
+    what isn't surely a leaf are multiplied by the probability that it is one. What doesn't fit the leaves of the named
+    species is left out.
     """
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
     answers = model.identify(pictures, assume_type=acquisition_type)
     for leaf, answer in zip(leaves, answers, strict=False):
-        measures = measure_leaf(leaf, find_holes(image, leaf))
+        is_compound = find_leaf_kind(answer, model.species)
+        measures = measure_leaf(leaf, find_holes(image, leaf), is_compound)
         if answer.verdict in DOUBTS:
             measures = measures.doubt(answer.p_leaf or 0.0)
         yield measures, DOUBTS.get(answer.verdict, "leaf")

@@ -12,10 +12,12 @@ from scipy.signal import find_peaks as find_peaks_of_scipy
 from leafid.descriptors.landmarks import find_landmarks
 from leafid.descriptors.traits import (
     TRAIT_NAMES,
+    drop_misfits,
     find_peaks,
     is_fan,
     measure_reliable_traits,
 )
+from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
@@ -130,7 +132,7 @@ def test_an_entire_margin_has_no_teeth(name):
 
 @pytest.mark.parametrize(
     ("name", "share", "blur"),
-    [("poplar", 1, 8), ("willow", 1, 6.5), ("maple", 0.1, 0)],
+    [("poplar", 1, 8), ("willow", 1, 6.5), ("willow", 1, 10), ("maple", 0.1, 0)],
 )
 def test_where_teeth_cannot_be_seen_they_are_not_denied(name, share, blur):
     drawn, _ = draw(name)
@@ -252,13 +254,65 @@ def test_bites_make_no_lobes(places, radius):
     assert traits.get("lobes", 0) == 0
 
 
-def test_a_fan_has_no_lobes():
+@pytest.mark.parametrize("radius", [30, 45])
+def test_a_bite_out_of_the_tip_makes_no_notch(radius):
+    _, segmentation = draw("beech")
+    mask = segmentation.mask.copy()
+    row, col = find_landmarks(segmentation).tip.astype(int).tolist()
+    cv2.circle(mask.view(np.uint8), (col, row), radius, 0, cv2.FILLED)
+    traits, _ = measure_reliable_traits(make_leaf(mask))
+    assert "base_angle" in traits
+    assert not any(name.startswith("apex") for name in traits)
+
+
+@pytest.mark.parametrize(
+    ("size", "angles"), [((200, 260), (210, 330)), ((200, 190), (170, 370))]
+)
+def test_a_fan_has_no_lobes(size, angles):
     mask = np.zeros((500, 500), np.uint8)
-    cv2.ellipse(mask, (250, 330), (200, 260), 0, 210, 330, 1, cv2.FILLED)
+    cv2.ellipse(mask, (250, 330), size, 0, *angles, 1, cv2.FILLED)
+    # A slit in the middle.
+    cv2.line(mask, (250, 330 - size[1]), (250, 370 - size[1]), 0, 5)
     cv2.line(mask, (250, 330), (250, 480), 1, 7)
     traits, _ = measure_reliable_traits(make_leaf(mask > 0))
     assert is_fan(traits)
     assert "lobes" not in traits
+
+
+def test_one_sinus_makes_no_lobes():
+    _, segmentation = draw("beech")
+    mask = segmentation.mask.copy()
+    contour = find_landmarks(segmentation).contour
+    middle = contour.mean(axis=0)
+    # A tear, as wide as it is deep.
+    tear = [contour[700], contour[800], (contour[750] + middle) / 2]
+    corners = np.rint(tear)[:, ::-1].astype(np.int32)
+    cv2.fillPoly(mask.view(np.uint8), [corners], 0)
+    traits, _ = measure_reliable_traits(make_leaf(mask))
+    assert traits["leaflets"] == 1
+    assert traits.get("lobes", 0) == 0
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "imageclef2011/Train/2451.jpg",
+        "leafsnap-224/unknown/Aesculus glabra/1702.jpg",
+    ],
+)
+def test_lobes_that_may_be_leaflets_are_neither(picture, real_data):
+    image = read_image(real_data / picture)
+    traits, _ = measure_reliable_traits(segment(image, AcquisitionType.SCAN_LIKE))
+    assert not traits.keys() - {"petiole"}
+
+
+def test_traits_of_a_blade_that_does_not_fit_its_species_are_dropped():
+    traits = {"compound": 0.0, "leaflets": 1.0, "lobes": 5.0, "petiole": 0.5}
+    assert drop_misfits(traits, is_compound=1.0) == {"petiole": 0.5}
+    assert drop_misfits(traits, is_compound=0.0) == traits
+    assert drop_misfits(traits, is_compound=None) == traits
+    del traits["compound"]
+    assert drop_misfits(traits, is_compound=1.0) == traits
 
 
 def make_leaf(mask):
