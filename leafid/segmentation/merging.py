@@ -1,5 +1,7 @@
 """Tells leaves that touch, or nearly so, from the parts of one leaf."""
 
+import itertools
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,13 @@ _MIN_BODY = 0.08
 _EQUAL = 0.45
 # Smallest part of its convex hull that a simple leaf takes; half a compound one is less.
 _SOLID = 0.52
+# Of two leaves that overlap, without a margin of so many radii of the largest disc: the
+# smallest depth of the sinuses between them, in √area; the greatest distance of these,
+# in the sum of their depths; and the part of its convex hull that each leaf takes.
+_MARGIN = 0.2
+_SINUS = 0.04
+_WAIST = 0.6
+_HALF_SOLID = 0.925
 
 
 def split_leaves(mask: Mask) -> list[Mask]:
@@ -50,21 +59,58 @@ def split_leaves(mask: Mask) -> list[Mask]:
 
 
 def may_be_several(mask: Mask) -> bool:
-    """Whether a mask may be of several leaves: apart, or two that a neck connects."""
+    """Whether a mask may be of several leaves: apart, or two that touch or overlap."""
     if not mask.any():
         return False
     if len(split_leaves(mask)) > 1:
         return True
     bodies = _measure_bodies(mask)
-    return len(bodies) == 2 and bodies.min() >= _EQUAL * bodies.max()
+    is_pair = len(bodies) == 2 and bodies.min() >= _EQUAL * bodies.max()
+    return bool(is_pair) or _has_waist(mask)
 
 
 def _measure_bodies(mask: Mask) -> NDArray[np.int32]:
     """Measure the areas of what remains of a mask where a disc fits."""
-    step = -(-max(mask.shape) // _SIDE)
-    leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
-    depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
-    bodies = (depth > _BODY * depth.max()).view(np.uint8)
+    bodies = _find_bodies(mask, _BODY)
     _, _, stats, _ = cv2.connectedComponentsWithStats(bodies)
     areas = stats[1:, cv2.CC_STAT_AREA]
     return areas[areas >= _MIN_BODY * areas.max(initial=0)]
+
+
+def _find_bodies(mask: Mask, share: float) -> NDArray[np.uint8]:
+    """Find where a disc of a share of the largest radius fits into a reduced mask."""
+    step = -(-max(mask.shape) // _SIDE)
+    leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
+    depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
+    return (depth > share * depth.max()).view(np.uint8)
+
+
+def _has_waist(mask: Mask) -> bool:
+    """Whether a line between two sinuses parts a mask into two solid, equal halves."""
+    body = _find_bodies(mask, _MARGIN)
+    outlines, _ = cv2.findContours(body, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outline = max(outlines, key=cv2.contourArea)
+    hull = np.sort(cv2.convexHull(outline, returnPoints=False), axis=0)
+    defects = cv2.convexityDefects(outline, hull)
+    if defects is None:
+        return False
+    # Depths are in 256ths of a pixel.
+    places, depths = defects.reshape(-1, 4)[:, 2:].T
+    is_deep = depths >= 256 * _SINUS * np.sqrt(cv2.contourArea(outline))
+    sinuses = sorted(zip(places[is_deep], depths[is_deep] / 256, strict=True))
+    for (first, depth), (last, other_depth) in itertools.combinations(sinuses, 2):
+        waist = np.linalg.norm(outline[last] - outline[first])
+        halves = [
+            outline[first : last + 1],
+            np.concatenate([outline[last:], outline[: first + 1]]),
+        ]
+        if waist <= _WAIST * (depth + other_depth) and _are_leaves(halves):
+            return True
+    return False
+
+
+def _are_leaves(halves: list[NDArray[np.int32]]) -> bool:
+    areas = np.array([cv2.contourArea(half) for half in halves])
+    hulls = np.array([cv2.contourArea(cv2.convexHull(half)) for half in halves])
+    is_solid = areas >= _HALF_SOLID * np.maximum(hulls, 1)
+    return bool(is_solid.all() and areas.min() >= _EQUAL * areas.max())
