@@ -65,6 +65,10 @@ _RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
 _MIN_SPACING = 6.0
 # Longest cut along the border of the picture, in widths, of a whole blade.
 _MAX_CUT = 0.1
+# Distance from the border, in pixels, of a margin that isn't cut, and the smallest share
+# of the outline that shows of what kind it is.
+_BORDER = 4
+_MIN_MARGIN = 0.4
 # Largest distance of the greatest width of an elliptic blade from its middle.
 _SYMMETRIC = 0.06
 # Smallest depth of a sinus, in distances from the lobe's end to the midvein or base.
@@ -86,9 +90,14 @@ _MIN_LOBE = 0.2
 # leaves of 11 species.
 _MIN_BITE = 0.01
 _ROUND = 0.57
+_NOTCH = 0.02
 _OF_APEX = ("apex_angle", "apex_bulge", "apex_extension")
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+# Standard deviations, in a wave, of an outline whose bends are measured, and their
+# smallest kurtosis in teeth: at most 1.51 in drawn waves, at least 1.79 in drawn teeth.
+_STEPS = 16
+_MIN_KURTOSIS = 1.55
 # What is farther from the midvein, in half widths, belongs to the lobes of a base.
 _OUTER = 0.3
 # Smallest height of a tooth that counts, in widths of the blade.
@@ -133,14 +142,20 @@ def measure_reliable_traits(
         traits["compound"] = float(is_compound)
     if leaflets is not None:
         traits["leaflets"] = float(leaflets)
-    if measure_cut(leaf.blade) > _MAX_CUT * landmarks.extent[1]:
-        # What is left of a blade has another form.
-        return traits, landmarks
-    if landmarks.petiole is not None and not measure_cut(leaf.petiole):
+    # What is left of a blade that is cut has another form.
+    is_whole = measure_cut(leaf.blade) <= _MAX_CUT * landmarks.extent[1]
+    if is_whole and landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
-    if leaflets == 1:
-        blade = _measure_blade(landmarks, resolution)
-        traits = drop_misfits(traits, 1) if blade is None else traits | blade
+    if leaflets != 1:
+        return traits, landmarks
+    is_margin = _find_margin(landmarks, leaf.mask.shape)
+    is_uneven = _judge_unevenness(landmarks.contour, is_margin, resolution)
+    if is_whole:
+        form = _measure_form(landmarks, is_uneven[_LOBES])
+        if form is None:
+            return drop_misfits(traits, is_compound=1), landmarks
+        traits |= form
+    traits |= _measure_margin(landmarks, is_margin, is_uneven, resolution)
     return traits, landmarks
 
 
@@ -169,8 +184,18 @@ def measure_cut(mask: Mask) -> int:
     return int(np.count_nonzero(mask) - np.count_nonzero(mask[1:-1, 1:-1]))
 
 
-def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float] | None:
-    """Measure a simple blade; None where its lobes may be leaflets.
+def _find_margin(landmarks: Landmarks, size: tuple[int, ...]) -> Mask:
+    """Mark the points of a contour that are neither an end nor cut by the border."""
+    framed, contour = landmarks.framed, landmarks.contour
+    is_inside = (contour >= _BORDER) & (contour < np.array(size) - 1 - _BORDER)
+    is_between = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
+    return is_between & is_inside.all(axis=1)
+
+
+def _measure_form(
+    landmarks: Landmarks, is_lobed: bool | None
+) -> dict[str, float] | None:
+    """Measure the form of a simple blade; None where its lobes may be leaflets.
 
     Without a base, only what doesn't depend on which end it is.
     """
@@ -178,9 +203,6 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float] 
     length, width = landmarks.extent.tolist()
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
-    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
-    is_uneven = _judge_unevenness(landmarks.contour, is_margin, resolution)
-    is_lobed = is_uneven[_LOBES]
     profile = _measure_profile(framed)
     in_bite, is_bitten = _find_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
@@ -203,21 +225,35 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float] 
         if has_base:
             traits |= profile
             tip = np.argmin(np.hypot(framed[:, 0] - 1, framed[:, 1]))
-            if in_bite[tip]:
+            # A bite beside the tip leaves its angle.
+            if in_bite[tip] and profile["apex_extension"] > _NOTCH:
                 for name in _OF_APEX:
                     del traits[name]
         elif is_elliptic:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
-    if is_lobed is None:
-        return traits
+    return traits
+
+
+def _measure_margin(
+    landmarks: Landmarks,
+    is_margin: Mask,
+    is_uneven: Mapping[float, bool | None],
+    resolution: float,
+) -> dict[str, float]:
+    """Measure the teeth of a simple blade, if it can be told whether there are any."""
+    is_lobed = is_uneven[_LOBES]
     has_teeth = is_uneven[_FINE if is_lobed else _TEETH]
-    if has_teeth:
-        traits |= _measure_teeth(landmarks.contour, width, is_margin)
-        if resolution < _MIN_SPACING * traits.get("teeth", 0):
-            # Some of them have merged.
-            del traits["teeth"]
-    elif has_teeth is False:
-        traits |= {"teeth": 0.0, "tooth_depth": 0.0}
+    if is_lobed is None or has_teeth is None:
+        return {}
+    if not has_teeth:
+        return {"teeth": 0.0, "tooth_depth": 0.0}
+    width = float(landmarks.extent[1])
+    traits = _measure_teeth(
+        landmarks.contour, width, is_margin, may_be_wavy=not is_lobed
+    )
+    if resolution < _MIN_SPACING * traits.get("teeth", 0):
+        # Some of them have merged.
+        del traits["teeth"]
     return traits
 
 
@@ -230,6 +266,8 @@ def _judge_unevenness(
     teeth, and a stretch without teeth no entire margin. Where the resolution is low,
     teeth are flattened.
     """
+    if is_margin.mean() < _MIN_MARGIN:
+        return dict.fromkeys(_SCALES)
     signals = _filter_margin(contour, _SCALES)
     windows = tuple(max(2 * sigma, 0.01) for sigma in _SCALES)
     around = smooth_closed(signals**2, windows)[:, is_margin]
@@ -308,11 +346,14 @@ def _measure_sinuses(distance: Floats) -> list[float]:
     ]
 
 
-def _measure_teeth(contour: Points, width: float, is_margin: Mask) -> dict[str, float]:
+def _measure_teeth(
+    contour: Points, width: float, is_margin: Mask, *, may_be_wavy: bool
+) -> dict[str, float]:
     """Measure the height of teeth in percent of the width, and count them if sure.
 
-    The width is in pixels. A number is sure if it repeats at the next smoothing. The
-    points that are not `is_margin`, those around tip and base, are no teeth.
+    Nothing is measured of waves, which may be blunt teeth. The width is in pixels. A
+    number is sure if it repeats at the next smoothing. The points that are not
+    `is_margin`, those around tip and base, are no teeth.
     """
     counts, heights = [], []
     for signal in _filter_margin(contour, _TOOTH_SMOOTHINGS):
@@ -328,13 +369,31 @@ def _measure_teeth(contour: Points, width: float, is_margin: Mask) -> dict[str, 
         counts.append(len(rises))
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
-    traits = {"tooth_depth": 100 * heights[best] / width}
     number = counts.pop(best)
+    if may_be_wavy and number > 2 and _is_wavy(contour, is_margin, number):
+        return {}
+    traits = {"tooth_depth": 100 * heights[best] / width}
     neighbours = counts[max(best - 1, 0) : best + 1]
     differences = [abs(neighbour - number) for neighbour in neighbours]
     if number > 2 and min(differences) <= _REPEATED * number:
         traits["teeth"] = float(number)
     return traits
+
+
+def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
+    """Whether a margin with so many crests bends evenly; teeth have corners.
+
+    The kurtosis is that of the bends, each relative to those around it.
+    """
+    centred = (contour - contour.mean(axis=0)).T.astype(np.float32)
+    smooth = smooth_closed(centred, (1 / (_STEPS * number),) * 2)
+    rows, cols = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
+    steps = rows + 1j * cols
+    turns = np.angle(np.roll(steps, -1) * np.roll(steps, 1).conj())[None]
+    bends = turns - smooth_closed(turns, (1.5 / number,))
+    around = smooth_closed(bends**2, (1 / number,))
+    kurtosis = (bends**2 / np.maximum(around, 1e-12))[0, is_margin] ** 2
+    return bool(kurtosis.mean() < _MIN_KURTOSIS)
 
 
 def find_peaks(values: Floats, prominence: float) -> Indices:

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.pixels import Mask
 
+#: (n, 1, 2), columns and rows.
+Outline = NDArray[np.int32]
+
 # Longest side of the mask that bodies are searched in, in pixels.
 _SIDE = 160
 # Smallest piece that may be a leaf, as a part of the largest one's area.
@@ -51,7 +54,7 @@ def split_leaves(mask: Mask) -> list[Mask]:
         filled = np.zeros_like(leaf)
         cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
         pieces.append(filled.view(bool) & mask)
-    has_one_body = [len(_measure_bodies(piece)) == 1 for piece in pieces]
+    has_one_body = [len(_find_bodies(piece, _BODY)) == 1 for piece in pieces]
     hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
     is_leaf = has_one_body[0] and areas[large[0]] >= _SOLID * hull_area
     is_pair = len(large) == 2 and areas[large[1]] >= _EQUAL * areas[large[0]]
@@ -64,32 +67,35 @@ def may_be_several(mask: Mask) -> bool:
         return False
     if len(split_leaves(mask)) > 1:
         return True
-    bodies = _measure_bodies(mask)
-    is_pair = len(bodies) == 2 and bodies.min() >= _EQUAL * bodies.max()
-    return bool(is_pair) or _has_waist(mask)
-
-
-def _measure_bodies(mask: Mask) -> NDArray[np.int32]:
-    """Measure the areas of what remains of a mask where a disc fits."""
     bodies = _find_bodies(mask, _BODY)
-    _, _, stats, _ = cv2.connectedComponentsWithStats(bodies)
-    areas = stats[1:, cv2.CC_STAT_AREA]
-    return areas[areas >= _MIN_BODY * areas.max(initial=0)]
+    if len(bodies) == 2:
+        return _are_equal(bodies)
+    wholes = _find_bodies(mask, _MARGIN)
+    return len(wholes) == 1 and _has_waist(wholes[0])
 
 
-def _find_bodies(mask: Mask, share: float) -> NDArray[np.uint8]:
-    """Find where a disc of a share of the largest radius fits into a reduced mask."""
+def _find_bodies(mask: Mask, share: float) -> list[Outline]:
+    """Outline what remains of a mask where a disc of a share of the radius fits."""
     step = -(-max(mask.shape) // _SIDE)
     leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
-    return (depth > share * depth.max()).view(np.uint8)
+    bodies = (depth > share * depth.max()).view(np.uint8)
+    outlines, _ = cv2.findContours(bodies, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    smallest = _MIN_BODY * max(map(cv2.contourArea, outlines), default=0)
+    return [
+        np.asarray(outline, np.int32)
+        for outline in outlines
+        if cv2.contourArea(outline) >= smallest
+    ]
 
 
-def _has_waist(mask: Mask) -> bool:
-    """Whether a line between two sinuses parts a mask into two solid, equal halves."""
-    body = _find_bodies(mask, _MARGIN)
-    outlines, _ = cv2.findContours(body, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    outline = max(outlines, key=cv2.contourArea)
+def _are_equal(pair: list[Outline]) -> bool:
+    areas = [cv2.contourArea(outline) for outline in pair]
+    return min(areas) >= _EQUAL * max(areas)
+
+
+def _has_waist(outline: Outline) -> bool:
+    """Whether a line between two sinuses parts an outline into two solid, equal halves."""
     hull = np.sort(cv2.convexHull(outline, returnPoints=False), axis=0)
     defects = cv2.convexityDefects(outline, hull)
     if defects is None:
@@ -104,13 +110,12 @@ def _has_waist(mask: Mask) -> bool:
             outline[first : last + 1],
             np.concatenate([outline[last:], outline[: first + 1]]),
         ]
-        if waist <= _WAIST * (depth + other_depth) and _are_leaves(halves):
+        is_short = waist <= _WAIST * (depth + other_depth)
+        if is_short and _are_equal(halves) and all(map(_is_solid, halves)):
             return True
     return False
 
 
-def _are_leaves(halves: list[NDArray[np.int32]]) -> bool:
-    areas = np.array([cv2.contourArea(half) for half in halves])
-    hulls = np.array([cv2.contourArea(cv2.convexHull(half)) for half in halves])
-    is_solid = areas >= _HALF_SOLID * np.maximum(hulls, 1)
-    return bool(is_solid.all() and areas.min() >= _EQUAL * areas.max())
+def _is_solid(half: Outline) -> bool:
+    hull_area = cv2.contourArea(cv2.convexHull(half))
+    return cv2.contourArea(half) >= _HALF_SOLID * hull_area

@@ -22,7 +22,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
-from tests.drawing.leaves import Form, draw_leaf
+from tests.drawing.leaves import OVERSAMPLING, Form, draw_leaf
 
 UNLOBED = {
     "birch": Form(0.84, 0.38, 1.1, teeth=13, tooth_depth=0.034, petiole=0.42),
@@ -123,6 +123,18 @@ def test_teeth_are_counted(name):
         assert traits["tooth_depth"] > 0.5
 
 
+@pytest.mark.parametrize("name", ["birch", "chestnut", "willow"])
+@pytest.mark.parametrize("end", [0, -1])
+def test_teeth_of_a_cut_blade_are_seen(name, end):
+    drawn, _ = draw(name)
+    places = np.rint(np.stack([drawn.tip, drawn.petiole[0]])).astype(int)
+    cut = int(0.75 * places[end, 1] + 0.25 * places[1 + end, 1])
+    picture = drawn.picture[slice(cut, None) if end == 0 else slice(cut)]
+    traits, _ = measure_reliable_traits(segment(picture.copy(), AcquisitionType.SCAN))
+    assert traits["tooth_depth"] > 0
+    assert not {"length_width", "widest", "lobes", "petiole"} & traits.keys()
+
+
 @pytest.mark.parametrize("name", ["beech", "laurel", "redbud"])
 def test_an_entire_margin_has_no_teeth(name):
     for seed in range(2):
@@ -145,6 +157,33 @@ def test_where_teeth_cannot_be_seen_they_are_not_denied(name, share, blur):
     traits, _ = measure_reliable_traits(leaf)
     assert traits["leaflets"] == 1
     assert "teeth" not in traits
+
+
+def measure_waves(number, depth, exponent):
+    """Measure a drawn ellipse whose margin rises as a power of a wave."""
+    angles = np.linspace(0, 2 * np.pi, 6000, endpoint=False)
+    wave = np.abs(np.sin(number * angles / 2)) ** exponent
+    radius = 1 + 2 * depth * (wave - 0.5)
+    cols, rows = (
+        500 + 300 * radius * np.cos(angles),
+        200 + 150 * radius * np.sin(angles),
+    )
+    outline = np.rint(OVERSAMPLING * np.stack([cols, rows], axis=1)).astype(np.int32)
+    picture = np.full((400 * OVERSAMPLING, 850 * OVERSAMPLING, 3), 250, np.uint8)
+    cv2.fillPoly(picture, [outline], (45, 100, 60))
+    size = (850, 400)
+    picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    cv2.line(picture, (40, 200), (220, 200), (45, 100, 60), 10)
+    return measure_reliable_traits(segment(picture, AcquisitionType.SCAN))[0]
+
+
+@pytest.mark.parametrize(("number", "depth"), [(20, 0.03), (26, 0.02), (34, 0.015)])
+def test_waves_of_a_margin_are_not_called_teeth(number, depth):
+    wavy = measure_waves(number, depth, exponent=2)
+    assert wavy["leaflets"] == 1
+    assert not {"teeth", "tooth_depth"} & wavy.keys()
+    # Crenate teeth meet in corners.
+    assert measure_waves(number, depth, exponent=1)["tooth_depth"] > 1
 
 
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
@@ -254,13 +293,13 @@ def test_bites_make_no_lobes(places, radius):
     assert traits.get("lobes", 0) == 0
 
 
-@pytest.mark.parametrize("radius", [30, 45])
+@pytest.mark.parametrize("radius", [40, 60])
 def test_a_bite_out_of_the_tip_makes_no_notch(radius):
-    _, segmentation = draw("beech")
-    mask = segmentation.mask.copy()
-    row, col = find_landmarks(segmentation).tip.astype(int).tolist()
-    cv2.circle(mask.view(np.uint8), (col, row), radius, 0, cv2.FILLED)
-    traits, _ = measure_reliable_traits(make_leaf(mask))
+    mask = np.zeros((300, 900), np.uint8)
+    cv2.ellipse(mask, (500, 150), (300, 140), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (50, 150), (210, 150), 1, 10)
+    cv2.circle(mask, (800, 150), radius, 0, cv2.FILLED)
+    traits, _ = measure_reliable_traits(make_leaf(mask > 0))
     assert "base_angle" in traits
     assert not any(name.startswith("apex") for name in traits)
 
