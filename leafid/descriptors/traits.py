@@ -91,7 +91,6 @@ _MIN_LOBE = 0.2
 _MIN_BITE = 0.01
 _ROUND = 0.57
 _NOTCH = 0.02
-_OF_APEX = ("apex_angle", "apex_bulge", "apex_extension")
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
 # Standard deviations, in a wave, of an outline whose bends are measured, and their
@@ -204,13 +203,13 @@ def _measure_form(
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
     profile = _measure_profile(framed)
-    in_bite, is_bitten = _find_bites(landmarks.contour)
+    n_bites, n_sinuses = _count_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
         traits |= profile
-    elif is_lobed and is_framed and not is_bitten:
-        lobes, deepest = _measure_lobes(framed)
-        if deepest < -_SEPARATE:
+    elif is_lobed and is_framed and n_bites <= n_sinuses:
+        lobes = _measure_lobes(framed)
+        if lobes is None:
             return None
         traits |= lobes
         names = {"base_angle", "base_extension"}
@@ -224,11 +223,9 @@ def _measure_form(
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
         if has_base:
             traits |= profile
-            tip = np.argmin(np.hypot(framed[:, 0] - 1, framed[:, 1]))
-            # A bite beside the tip leaves its angle.
-            if in_bite[tip] and profile["apex_extension"] > _NOTCH:
-                for name in _OF_APEX:
-                    del traits[name]
+            if n_bites and profile["apex_extension"] > _NOTCH:
+                # The notch may be the bite.
+                del traits["apex_angle"]
         elif is_elliptic:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
     return traits
@@ -288,25 +285,20 @@ def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> Singles:
     return smooth_closed(signals, tuple(sigma / 4 for sigma in sigmas))
 
 
-def _find_bites(contour: Points) -> tuple[Mask, bool]:
-    """Find the points in round sinuses, as bites are, and not narrow, as between lobes.
-
-    Also tells whether most deep sinuses are round.
-    """
-    hull = find_hull(contour)
-    depths, _, fullness, _ = measure_sinuses(contour, hull)
+def _count_bites(contour: Points) -> tuple[int, int]:
+    """Count the deep sinuses that are round, as bites are, and those of lobes."""
+    depths, _, fullness, _ = measure_sinuses(contour, find_hull(contour))
     is_deep = depths >= _MIN_BITE * compute_contour_length(contour)
-    is_bite = is_deep & (fullness > _ROUND)
-    sinuses = np.searchsorted(hull, np.arange(len(contour)), side="right") - 1
-    return is_bite[sinuses], 2 * is_bite.sum() > is_deep.sum()
+    n_bites = int(np.count_nonzero(is_deep & (fullness > _ROUND)))
+    return n_bites, int(np.count_nonzero(is_deep)) - n_bites
 
 
-def _measure_lobes(framed: Points) -> tuple[dict[str, float], float]:
+def _measure_lobes(framed: Points) -> dict[str, float] | None:
     """Count the lobes of a lobed blade, and measure the mean depth of the sinuses.
 
     The depth is relative to the distance from the lobe's end to the midvein, or, with
-    a negative sign, to the base (palmate lobes). That of the deepest sinus is returned,
-    too.
+    a negative sign, to the base (palmate lobes). None where the
+    lobes may be leaflets.
     """
     smoothings = (_LOBE_SMOOTHING, _LOBE_SMOOTHING)
     smooth = smooth_closed(framed.T.astype(np.float32), smoothings).astype(np.float64)
@@ -326,10 +318,14 @@ def _measure_lobes(framed: Points) -> tuple[dict[str, float], float]:
         for depth in _measure_sinuses(np.roll(np.maximum(curve, 1e-9), -start))
     ]
     if len(depths) < _MIN_SINUSES:
-        return {}, 0.0
-    sign = -1 if is_palmate else 1
-    depth = sign * float(np.mean(depths))
-    return {"lobes": len(depths) + 1.0, "lobe_depth": depth}, sign * max(depths)
+        return {}
+    if is_palmate and max(depths) > _SEPARATE:
+        return None
+    depth = float(np.mean(depths))
+    return {
+        "lobes": len(depths) + 1.0,
+        "lobe_depth": -depth if is_palmate else depth,
+    }
 
 
 def _measure_sinuses(distance: Floats) -> list[float]:

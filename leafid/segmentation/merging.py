@@ -67,11 +67,10 @@ def may_be_several(mask: Mask) -> bool:
         return False
     if len(split_leaves(mask)) > 1:
         return True
-    bodies = _find_bodies(mask, _BODY)
+    bodies = _find_bodies(mask, _MARGIN)
     if len(bodies) == 2:
         return _are_equal(bodies)
-    wholes = _find_bodies(mask, _MARGIN)
-    return len(wholes) == 1 and _has_waist(wholes[0])
+    return len(bodies) == 1 and _has_waist(bodies[0])
 
 
 def _find_bodies(mask: Mask, share: float) -> list[Outline]:
