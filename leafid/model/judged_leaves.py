@@ -1,25 +1,16 @@
 """Measures the leaves of a picture, each with the verdict of a model on whether it is one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from leafid.descriptors.measures import LeafMeasures, measure_leaf
-from leafid.model.answer import Answer
 from leafid.model.model import Model
-from leafid.model.species import Species
+from leafid.model.species import find_leaf_kind
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.leaves import find_holes, isolate_leaf
 from leafid.segmentation.result import Image, Segmentation
 
 #: What the verdicts of an answer are called in a row; all others say that it is a leaf.
 DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
-
-
-def find_leaf_kind(answer: Answer, species: Mapping[str, Species]) -> float | None:
-    """Find whether the named species has compound leaves (1) or simple ones (0) in most pictures; None without one."""
-    if not answer.name or answer.verdict != "species":
-        return None
-    known = species[answer.name].traits.get("compound")
-    return known.median if known else None
 
 
 def judge_leaves(

@@ -1,9 +1,11 @@
 """What a model knows of each species: names, counts, held-out answers, traits, and the most typical pictures."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from leafid.model.answer import Answer
 from leafid.pictures.picture import AcquisitionType, Taxon
 
 #: Longest side of a thumbnail in pixels.
@@ -66,3 +68,11 @@ class Species(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"<Species {self.taxon.species}: {self.n_pictures} pictures of {self.n_plants} plants>"
+
+
+def find_leaf_kind(answer: Answer, species: Mapping[str, Species]) -> float | None:
+    """Find whether the named species has compound leaves (1) or simple ones (0) in most pictures; None without one."""
+    if not answer.name or answer.verdict != "species":
+        return None
+    known = species[answer.name].traits.get("compound")
+    return known.median if known else None

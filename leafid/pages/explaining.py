@@ -24,10 +24,9 @@ from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
-from leafid.model.judged_leaves import find_leaf_kind
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
-from leafid.model.species import Species, Thumbnail
+from leafid.model.species import Species, Thumbnail, find_leaf_kind
 from leafid.notebook import Shown, plot_outlines
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
