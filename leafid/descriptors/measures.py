@@ -12,7 +12,11 @@ import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.measure_confidence import compose_confidence, list_measures
-from leafid.descriptors.traits import measure_cut, measure_reliable_traits
+from leafid.descriptors.traits import (
+    drop_misfits,
+    measure_cut,
+    measure_reliable_traits,
+)
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
@@ -93,9 +97,12 @@ def measure_leaves(
     return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in leaves]
 
 
-def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
+def measure_leaf(
+    leaf: Segmentation, holes: Mask | None = None, is_compound: float | None = None
+) -> LeafMeasures:
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
+    What doesn't fit a species with compound (1) or simple (0) leaves is left out.
     Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which
     leaves out what isn't sure, or can't be seen in the picture.
     """
@@ -105,6 +112,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     traits, landmarks = measure_reliable_traits(leaf)
     if landmarks is None:
         raise ValueError("leaf: expected a blade of pixels, found an empty mask")
+    traits = drop_misfits(traits, is_compound)
     row0, row1, col0, col1 = find_bounding_box(leaf.blade)
     blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
     contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

@@ -8,8 +8,9 @@ from leafid.segmentation.pixels import Image
 
 # Points of the outline at which the edge is measured.
 _POINTS = 256
-# Distance from the outline to which the colour is followed, and its step, in pixels.
-_REACH = 6.0
+# Distances from the outline to which the colour is followed, in pixels: the next one
+# where the edge is wider. Their step.
+_REACHES = (6.0, 12.0, 24.0)
 _STEP = 0.5
 
 
@@ -24,9 +25,19 @@ def measure_resolution(contour: Points, image: Image | None) -> float:
     if image is None:
         return length
     points = contour[:: max(1, len(contour) // _POINTS)]
+    width = 0.0
+    for reach in _REACHES:
+        width = _measure_edge(points, image, reach)
+        if width < reach:
+            break
+    return length / max(1.0, width)
+
+
+def _measure_edge(points: Points, image: Image, reach: float) -> float:
+    """Measure the median width of the edge at points of an outline, in pixels."""
     along = np.roll(points, -1, axis=0) - np.roll(points, 1, axis=0)
     across = along[:, ::-1] * (1, -1) / np.maximum(np.hypot(*along.T), 1e-9)[:, None]
-    distances = np.arange(-_REACH, _REACH + _STEP, _STEP)[:, None, None]
+    distances = np.arange(-reach, reach + _STEP, _STEP)[:, None, None]
     rows, cols = np.moveaxis((points + distances * across).astype(np.float32), 2, 0)
     colours = cv2.remap(
         image, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
@@ -36,5 +47,4 @@ def measure_resolution(contour: Points, image: Image | None) -> float:
     contrast = np.median(colours[-1] - colours[0], axis=0)
     profile = colours @ (contrast / max(float(np.linalg.norm(contrast)), 1e-9))
     slope = np.abs(np.gradient(profile, _STEP, axis=0)).max(axis=0)
-    width = np.median(np.ptp(profile, axis=0) / np.maximum(slope, 1e-9))
-    return length / max(1.0, float(width))
+    return float(np.median(np.ptp(profile, axis=0) / np.maximum(slope, 1e-9)))

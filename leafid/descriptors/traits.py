@@ -65,6 +65,10 @@ _RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
 _MIN_SPACING = 6.0
 # Longest cut along the border of the picture, in widths, of a whole blade.
 _MAX_CUT = 0.1
+# Distance from the border, in pixels, of a margin that isn't cut, and the smallest share
+# of the outline that shows of what kind it is.
+_BORDER = 4
+_MIN_MARGIN = 0.4
 # Largest distance of the greatest width of an elliptic blade from its middle.
 _SYMMETRIC = 0.06
 # Smallest depth of a sinus, in distances from the lobe's end to the midvein or base.
@@ -74,6 +78,11 @@ _MIN_SINUS = 0.06
 _PALMATE = 33.0
 # Standard deviation of the outline that lobes are counted in.
 _LOBE_SMOOTHING = 0.006
+# Smallest number of sinuses: a slit or a bite divides no lobes. Depth of the deepest one
+# between palmate lobes that may be leaflets: 0.67 in one of 110 simple leaves, less in
+# the others.
+_MIN_SINUSES = 2
+_SEPARATE = 2 / 3
 # Smallest distance of a lobe's end, relative to the farthest one.
 _MIN_LOBE = 0.2
 # Smallest depth of a sinus that may be a bite, in lengths of the outline, and its mean
@@ -81,8 +90,13 @@ _MIN_LOBE = 0.2
 # leaves of 11 species.
 _MIN_BITE = 0.01
 _ROUND = 0.57
+_NOTCH = 0.02
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+# Standard deviations, in a wave, of an outline whose bends are measured, and their
+# smallest kurtosis in teeth: at most 1.51 in drawn waves, at least 1.79 in drawn teeth.
+_STEPS = 16
+_MIN_KURTOSIS = 1.55
 # What is farther from the midvein, in half widths, belongs to the lobes of a base.
 _OUTER = 0.3
 # Smallest height of a tooth that counts, in widths of the blade.
@@ -127,14 +141,41 @@ def measure_reliable_traits(
         traits["compound"] = float(is_compound)
     if leaflets is not None:
         traits["leaflets"] = float(leaflets)
-    if measure_cut(leaf.blade) > _MAX_CUT * landmarks.extent[1]:
-        # What is left of a blade has another form.
-        return traits, landmarks
-    if landmarks.petiole is not None and not measure_cut(leaf.petiole):
+    # What is left of a blade that is cut has another form.
+    is_whole = measure_cut(leaf.blade) <= _MAX_CUT * landmarks.extent[1]
+    if is_whole and landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
-    if leaflets == 1:
-        traits |= _measure_blade(landmarks, resolution)
+    if leaflets != 1:
+        return traits, landmarks
+    is_margin = _find_margin(landmarks, leaf.mask.shape)
+    is_uneven = _judge_unevenness(landmarks.contour, is_margin, resolution)
+    if is_whole:
+        form = _measure_form(landmarks, is_uneven[_LOBES])
+        if form is None:
+            return drop_misfits(traits, is_compound=1), landmarks
+        traits |= form
+    traits |= _measure_margin(landmarks, is_margin, is_uneven, resolution)
     return traits, landmarks
+
+
+def drop_misfits(
+    traits: Mapping[str, float], is_compound: float | None
+) -> dict[str, float]:
+    """Drop the traits of a blade that doesn't fit the leaves of its species.
+
+    Leaflets that overlap were taken for lobes, or lobes for leaflets.
+
+    Parameters
+    ----------
+    traits : mapping of str to float
+        As of `measure_reliable_traits`.
+    is_compound : float or None
+        1 where the leaves of the species are compound, 0 where they are simple; None
+        where nobody knows.
+    """
+    is_fitting = is_compound in (None, traits.get("compound", is_compound))
+    names = traits.keys() if is_fitting else traits.keys() & {"petiole"}
+    return {name: traits[name] for name in names}
 
 
 def measure_cut(mask: Mask) -> int:
@@ -142,8 +183,18 @@ def measure_cut(mask: Mask) -> int:
     return int(np.count_nonzero(mask) - np.count_nonzero(mask[1:-1, 1:-1]))
 
 
-def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
-    """Measure a simple blade.
+def _find_margin(landmarks: Landmarks, size: tuple[int, ...]) -> Mask:
+    """Mark the points of a contour that are neither an end nor cut by the border."""
+    framed, contour = landmarks.framed, landmarks.contour
+    is_inside = (contour >= _BORDER) & (contour < np.array(size) - 1 - _BORDER)
+    is_between = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
+    return is_between & is_inside.all(axis=1)
+
+
+def _measure_form(
+    landmarks: Landmarks, is_lobed: bool | None
+) -> dict[str, float] | None:
+    """Measure the form of a simple blade; None where its lobes may be leaflets.
 
     Without a base, only what doesn't depend on which end it is.
     """
@@ -151,15 +202,16 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
     length, width = landmarks.extent.tolist()
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
-    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
-    is_uneven = _judge_unevenness(landmarks.contour, is_margin, resolution)
-    is_lobed = is_uneven[_LOBES]
     profile = _measure_profile(framed)
+    n_bites, n_sinuses = _count_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
         traits |= profile
-    elif is_lobed and is_framed and not _is_bitten(landmarks.contour):
-        traits |= _measure_lobes(framed)
+    elif is_lobed and is_framed and n_bites <= n_sinuses:
+        lobes = _measure_lobes(framed)
+        if lobes is None:
+            return None
+        traits |= lobes
         names = {"base_angle", "base_extension"}
         is_wide = profile["base_angle"] >= 87 and profile["base_extension"] < 0.03
         # The width of a lobed blade is that of its lobes: a wide angle need not be that
@@ -171,18 +223,34 @@ def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
         if has_base:
             traits |= profile
+            if n_bites and profile["apex_extension"] > _NOTCH:
+                # The notch may be the bite.
+                del traits["apex_angle"]
         elif is_elliptic:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
-    if is_lobed is None:
-        return traits
+    return traits
+
+
+def _measure_margin(
+    landmarks: Landmarks,
+    is_margin: Mask,
+    is_uneven: Mapping[float, bool | None],
+    resolution: float,
+) -> dict[str, float]:
+    """Measure the teeth of a simple blade, if it can be told whether there are any."""
+    is_lobed = is_uneven[_LOBES]
     has_teeth = is_uneven[_FINE if is_lobed else _TEETH]
-    if has_teeth:
-        traits |= _measure_teeth(landmarks.contour, width, is_margin)
-        if resolution < _MIN_SPACING * traits.get("teeth", 0):
-            # Some of them have merged.
-            del traits["teeth"]
-    elif has_teeth is False:
-        traits |= {"teeth": 0.0, "tooth_depth": 0.0}
+    if is_lobed is None or has_teeth is None:
+        return {}
+    if not has_teeth:
+        return {"teeth": 0.0, "tooth_depth": 0.0}
+    width = float(landmarks.extent[1])
+    traits = _measure_teeth(
+        landmarks.contour, width, is_margin, may_be_wavy=not is_lobed
+    )
+    if resolution < _MIN_SPACING * traits.get("teeth", 0):
+        # Some of them have merged.
+        del traits["teeth"]
     return traits
 
 
@@ -195,6 +263,8 @@ def _judge_unevenness(
     teeth, and a stretch without teeth no entire margin. Where the resolution is low,
     teeth are flattened.
     """
+    if is_margin.mean() < _MIN_MARGIN:
+        return dict.fromkeys(_SCALES)
     signals = _filter_margin(contour, _SCALES)
     windows = tuple(max(2 * sigma, 0.01) for sigma in _SCALES)
     around = smooth_closed(signals**2, windows)[:, is_margin]
@@ -215,18 +285,20 @@ def _filter_margin(contour: Points, sigmas: tuple[float, ...]) -> Singles:
     return smooth_closed(signals, tuple(sigma / 4 for sigma in sigmas))
 
 
-def _is_bitten(contour: Points) -> bool:
-    """Whether most sinuses are round, as bites are, and not narrow, as between lobes."""
+def _count_bites(contour: Points) -> tuple[int, int]:
+    """Count the deep sinuses that are round, as bites are, and those of lobes."""
     depths, _, fullness, _ = measure_sinuses(contour, find_hull(contour))
     is_deep = depths >= _MIN_BITE * compute_contour_length(contour)
-    return bool(is_deep.any()) and float(np.median(fullness[is_deep])) > _ROUND
+    n_bites = int(np.count_nonzero(is_deep & (fullness > _ROUND)))
+    return n_bites, int(np.count_nonzero(is_deep)) - n_bites
 
 
-def _measure_lobes(framed: Points) -> dict[str, float]:
+def _measure_lobes(framed: Points) -> dict[str, float] | None:
     """Count the lobes of a lobed blade, and measure the mean depth of the sinuses.
 
     The depth is relative to the distance from the lobe's end to the midvein, or, with
-    a negative sign, to the base (palmate lobes).
+    a negative sign, to the base (palmate lobes). None where the
+    lobes may be leaflets.
     """
     smoothings = (_LOBE_SMOOTHING, _LOBE_SMOOTHING)
     smooth = smooth_closed(framed.T.astype(np.float32), smoothings).astype(np.float64)
@@ -245,11 +317,15 @@ def _measure_lobes(framed: Points) -> dict[str, float]:
         for curve in curves
         for depth in _measure_sinuses(np.roll(np.maximum(curve, 1e-9), -start))
     ]
-    # Where sinuses are too shallow to be counted, there are still a middle lobe and two
-    # beside it.
-    depth = float(np.mean(depths or [_MIN_SINUS]))
-    lobes = max(3.0, len(depths) + 1.0)
-    return {"lobes": lobes, "lobe_depth": -depth if is_palmate else depth}
+    if len(depths) < _MIN_SINUSES:
+        return {}
+    if is_palmate and max(depths) > _SEPARATE:
+        return None
+    depth = float(np.mean(depths))
+    return {
+        "lobes": len(depths) + 1.0,
+        "lobe_depth": -depth if is_palmate else depth,
+    }
 
 
 def _measure_sinuses(distance: Floats) -> list[float]:
@@ -266,11 +342,14 @@ def _measure_sinuses(distance: Floats) -> list[float]:
     ]
 
 
-def _measure_teeth(contour: Points, width: float, is_margin: Mask) -> dict[str, float]:
+def _measure_teeth(
+    contour: Points, width: float, is_margin: Mask, *, may_be_wavy: bool
+) -> dict[str, float]:
     """Measure the height of teeth in percent of the width, and count them if sure.
 
-    The width is in pixels. A number is sure if it repeats at the next smoothing. The
-    points that are not `is_margin`, those around tip and base, are no teeth.
+    Nothing is measured of waves, which may be blunt teeth. The width is in pixels. A
+    number is sure if it repeats at the next smoothing. The points that are not
+    `is_margin`, those around tip and base, are no teeth.
     """
     counts, heights = [], []
     for signal in _filter_margin(contour, _TOOTH_SMOOTHINGS):
@@ -286,13 +365,31 @@ def _measure_teeth(contour: Points, width: float, is_margin: Mask) -> dict[str, 
         counts.append(len(rises))
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
-    traits = {"tooth_depth": 100 * heights[best] / width}
     number = counts.pop(best)
+    if may_be_wavy and number > 2 and _is_wavy(contour, is_margin, number):
+        return {}
+    traits = {"tooth_depth": 100 * heights[best] / width}
     neighbours = counts[max(best - 1, 0) : best + 1]
     differences = [abs(neighbour - number) for neighbour in neighbours]
     if number > 2 and min(differences) <= _REPEATED * number:
         traits["teeth"] = float(number)
     return traits
+
+
+def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
+    """Whether a margin with so many crests bends evenly; teeth have corners.
+
+    The kurtosis is that of the bends, each relative to those around it.
+    """
+    centred = (contour - contour.mean(axis=0)).T.astype(np.float32)
+    smooth = smooth_closed(centred, (1 / (_STEPS * number),) * 2)
+    rows, cols = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
+    steps = rows + 1j * cols
+    turns = np.angle(np.roll(steps, -1) * np.roll(steps, 1).conj())[None]
+    bends = turns - smooth_closed(turns, (1.5 / number,))
+    around = smooth_closed(bends**2, (1 / number,))
+    kurtosis = (bends**2 / np.maximum(around, 1e-12))[0, is_margin] ** 2
+    return bool(kurtosis.mean() < _MIN_KURTOSIS)
 
 
 def find_peaks(values: Floats, prominence: float) -> Indices:
@@ -329,12 +426,11 @@ def find_peaks(values: Floats, prominence: float) -> Indices:
 
 
 def is_fan(values: Mapping[str, float]) -> bool:
-    """Whether a blade, given by its traits, is a wedge with a broad end."""
-    return (
-        values.get("apex_angle", 0) >= 115
-        and values.get("base_bulge", 1) < 0.1
-        and values["length_width"] < 1
-    )
+    """Whether a blade, given by its traits, is a wedge or half a disc with a broad end."""
+    angle = values.get("apex_angle", 0)
+    is_wedge = angle >= 115 and values.get("base_bulge", 1) < 0.1
+    ratio = values["length_width"]
+    return (is_wedge and ratio < 1) or (angle >= 130 and ratio < 0.7)
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

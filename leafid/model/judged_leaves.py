@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from leafid.descriptors.measures import LeafMeasures, measure_leaf
+from leafid.model.answer import Answer
 from leafid.model.model import Model
+from leafid.model.species import find_leaf_kind
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.leaves import find_holes, isolate_leaf
 from leafid.segmentation.result import Image, Segmentation
@@ -21,11 +23,14 @@ def judge_leaves(
 ) -> Iterator[tuple[LeafMeasures, str]]:
     """Measure the leaves of an image, and judge each as `list_verdicts` does.
 
-    The confidences of what isn't surely a leaf are multiplied by the probability that it is one.
+    The confidences of what isn't surely a leaf are multiplied by the probability that
+    it is one. What doesn't fit the leaves of the named species is left out.
     """
-    verdicts = list_verdicts(model, picture, image, leaves, acquisition_type)
-    for leaf, (verdict, p_leaf) in zip(leaves, verdicts, strict=False):
-        measures = measure_leaf(leaf, find_holes(image, leaf))
+    answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
+    for leaf, answer in zip(leaves, answers, strict=False):
+        is_compound = find_leaf_kind(answer, model.species)
+        measures = measure_leaf(leaf, find_holes(image, leaf), is_compound)
+        verdict, p_leaf = _judge(answer)
         yield measures.doubt(p_leaf), verdict
 
 
@@ -35,17 +40,31 @@ def list_verdicts(
     image: Image,
     leaves: Sequence[Segmentation],
     acquisition_type: AcquisitionType,
-) -> Iterator[tuple[str, float]]:
-    """Say which leaves of an image are "leaf", "no leaf" or "unclear", as the model answers.
+) -> list[tuple[str, float]]:
+    """Say which leaves of an image are "leaf", "no leaf" or "unclear".
 
-    A single leaf is answered by the picture, which may have other leaves; each of several by itself. Each verdict has
-    the factor for confidences: 1 for a leaf, else the probability that it is one.
+    A single leaf is answered by the picture, which may have other leaves; each of
+    several by itself. Each verdict has the factor for confidences: 1 for a leaf, else
+    the probability that it is one.
     """
+    answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
+    return [_judge(answer) for answer in answers]
+
+
+def _answer_leaves(
+    model: Model,
+    picture: Picture | Image,
+    image: Image,
+    leaves: Sequence[Segmentation],
+    acquisition_type: AcquisitionType,
+) -> list[Answer]:
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
-    for answer in model.identify(pictures, assume_type=acquisition_type):
-        if answer.verdict in DOUBTS:
-            yield DOUBTS[answer.verdict], answer.p_leaf or 0.0
-        else:
-            yield "leaf", 1.0
+    return model.identify(pictures, assume_type=acquisition_type)
+
+
+def _judge(answer: Answer) -> tuple[str, float]:
+    if answer.verdict in DOUBTS:
+        return DOUBTS[answer.verdict], answer.p_leaf or 0.0
+    return "leaf", 1.0

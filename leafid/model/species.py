@@ -3,10 +3,12 @@
 It has names, counts, held-out answers, traits, and the most typical pictures.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from leafid.model.answer import Answer
 from leafid.pictures.picture import AcquisitionType, Taxon
 
 #: Longest side of a thumbnail in pixels.
@@ -77,3 +79,14 @@ class Species(Struct, frozen=True):
     def __repr__(self) -> str:
         counts = f"{self.n_pictures} pictures of {self.n_plants} plants"
         return f"<Species {self.taxon.species}: {counts}>"
+
+
+def find_leaf_kind(answer: Answer, species: Mapping[str, Species]) -> float | None:
+    """Find whether the named species has compound leaves (1) or simple ones (0).
+
+    It is what most pictures show; None without a name.
+    """
+    if not answer.name or answer.verdict != "species":
+        return None
+    known = species[answer.name].traits.get("compound")
+    return known.median if known else None

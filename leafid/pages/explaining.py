@@ -17,7 +17,11 @@ from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.measure_confidence import compose_confidence
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.shape.contour import Points
-from leafid.descriptors.traits import MIN_CONFIDENCE, measure_reliable_traits
+from leafid.descriptors.traits import (
+    MIN_CONFIDENCE,
+    drop_misfits,
+    measure_reliable_traits,
+)
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.learning.fusion import fuse
@@ -25,7 +29,7 @@ from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
-from leafid.model.species import Species, Thumbnail
+from leafid.model.species import Species, Thumbnail, find_leaf_kind
 from leafid.notebook import NotebookMixin, plot_outlines
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
@@ -303,14 +307,9 @@ def _check_traits(
     traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
 ) -> tuple[_Traits, str]:
     """Leave out traits of the blade that don't fit the species; say what is missing."""
-    values = traits.values
-    known = None
-    if answer.name and answer.verdict == "species":
-        known = species[answer.name].traits.get("compound")
-    if known and values.get("compound", known.median) != known.median:
-        # Leaflets that overlap were taken for lobes, or lobes for leaflets.
-        petiole = {name: values[name] for name in ("petiole",) if name in values}
-        return traits._replace(values=petiole), translate(
+    values = drop_misfits(traits.values, find_leaf_kind(answer, species))
+    if values != traits.values:
+        return traits._replace(values=values), translate(
             "Traits of the blade are left out: "
             "its outline doesn't fit leaves of {name}.",
             name=answer.name,

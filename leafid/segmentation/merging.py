@@ -1,10 +1,15 @@
 """Tells leaves that touch, or nearly so, from the parts of one leaf."""
 
+import itertools
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.pixels import Mask
+
+#: (n, 1, 2), columns and rows.
+Outline = NDArray[np.int32]
 
 # Longest side of the mask that bodies are searched in, in pixels.
 _SIDE = 160
@@ -19,6 +24,13 @@ _MIN_BODY = 0.08
 _EQUAL = 0.45
 # Smallest part of its convex hull that a simple leaf takes; half a compound one is less.
 _SOLID = 0.52
+# Of two leaves that overlap, without a margin of so many radii of the largest disc: the
+# smallest depth of the sinuses between them, in √area; the greatest distance of these,
+# in the sum of their depths; and the part of its convex hull that each leaf takes.
+_MARGIN = 0.2
+_SINUS = 0.04
+_WAIST = 0.6
+_HALF_SOLID = 0.925
 
 
 def split_leaves(mask: Mask) -> list[Mask]:
@@ -42,7 +54,7 @@ def split_leaves(mask: Mask) -> list[Mask]:
         filled = np.zeros_like(leaf)
         cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
         pieces.append(filled.view(bool) & mask)
-    has_one_body = [len(_measure_bodies(piece)) == 1 for piece in pieces]
+    has_one_body = [len(_find_bodies(piece, _BODY)) == 1 for piece in pieces]
     hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
     is_leaf = has_one_body[0] and areas[large[0]] >= _SOLID * hull_area
     is_pair = len(large) == 2 and areas[large[1]] >= _EQUAL * areas[large[0]]
@@ -50,21 +62,59 @@ def split_leaves(mask: Mask) -> list[Mask]:
 
 
 def may_be_several(mask: Mask) -> bool:
-    """Whether a mask may be of several leaves: apart, or two that a neck connects."""
+    """Whether a mask may be of several leaves: apart, or two that touch or overlap."""
     if not mask.any():
         return False
     if len(split_leaves(mask)) > 1:
         return True
-    bodies = _measure_bodies(mask)
-    return len(bodies) == 2 and bodies.min() >= _EQUAL * bodies.max()
+    bodies = _find_bodies(mask, _MARGIN)
+    if len(bodies) == 2:
+        return _are_equal(bodies)
+    return len(bodies) == 1 and _has_waist(bodies[0])
 
 
-def _measure_bodies(mask: Mask) -> NDArray[np.int32]:
-    """Measure the areas of what remains of a mask where a disc fits."""
+def _find_bodies(mask: Mask, share: float) -> list[Outline]:
+    """Outline what remains of a mask where a disc of a share of the radius fits."""
     step = -(-max(mask.shape) // _SIDE)
     leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
-    bodies = (depth > _BODY * depth.max()).view(np.uint8)
-    _, _, stats, _ = cv2.connectedComponentsWithStats(bodies)
-    areas = stats[1:, cv2.CC_STAT_AREA]
-    return areas[areas >= _MIN_BODY * areas.max(initial=0)]
+    bodies = (depth > share * depth.max()).view(np.uint8)
+    outlines, _ = cv2.findContours(bodies, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    smallest = _MIN_BODY * max(map(cv2.contourArea, outlines), default=0)
+    return [
+        np.asarray(outline, np.int32)
+        for outline in outlines
+        if cv2.contourArea(outline) >= smallest
+    ]
+
+
+def _are_equal(pair: list[Outline]) -> bool:
+    areas = [cv2.contourArea(outline) for outline in pair]
+    return min(areas) >= _EQUAL * max(areas)
+
+
+def _has_waist(outline: Outline) -> bool:
+    """Whether a line between two sinuses parts an outline into two solid, equal halves."""
+    hull = np.sort(cv2.convexHull(outline, returnPoints=False), axis=0)
+    defects = cv2.convexityDefects(outline, hull)
+    if defects is None:
+        return False
+    # Depths are in 256ths of a pixel.
+    places, depths = defects.reshape(-1, 4)[:, 2:].T
+    is_deep = depths >= 256 * _SINUS * np.sqrt(cv2.contourArea(outline))
+    sinuses = sorted(zip(places[is_deep], depths[is_deep] / 256, strict=True))
+    for (first, depth), (last, other_depth) in itertools.combinations(sinuses, 2):
+        waist = np.linalg.norm(outline[last] - outline[first])
+        halves = [
+            outline[first : last + 1],
+            np.concatenate([outline[last:], outline[: first + 1]]),
+        ]
+        is_short = waist <= _WAIST * (depth + other_depth)
+        if is_short and _are_equal(halves) and all(map(_is_solid, halves)):
+            return True
+    return False
+
+
+def _is_solid(half: Outline) -> bool:
+    hull_area = cv2.contourArea(cv2.convexHull(half))
+    return cv2.contourArea(half) >= _HALF_SOLID * hull_area

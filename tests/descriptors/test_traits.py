@@ -15,15 +15,17 @@ from scipy.signal import find_peaks as find_peaks_of_scipy
 from leafid.descriptors.landmarks import find_landmarks
 from leafid.descriptors.traits import (
     TRAIT_NAMES,
+    drop_misfits,
     find_peaks,
     is_fan,
     measure_reliable_traits,
 )
+from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
-from tests.drawing.leaves import Form, draw_leaf
+from tests.drawing.leaves import OVERSAMPLING, Form, draw_leaf
 
 UNLOBED = {
     "birch": Form(0.84, 0.38, 1.1, teeth=13, tooth_depth=0.034, petiole=0.42),
@@ -125,6 +127,18 @@ def test_teeth_are_counted(name):
         assert traits["tooth_depth"] > 0.5
 
 
+@pytest.mark.parametrize("name", ["birch", "chestnut", "willow"])
+@pytest.mark.parametrize("end", [0, -1])
+def test_teeth_of_a_cut_blade_are_seen(name, end):
+    drawn, _ = draw(name)
+    places = np.rint(np.stack([drawn.tip, drawn.petiole[0]])).astype(int)
+    cut = int(0.75 * places[end, 1] + 0.25 * places[1 + end, 1])
+    picture = drawn.picture[slice(cut, None) if end == 0 else slice(cut)]
+    traits, _ = measure_reliable_traits(segment(picture.copy(), AcquisitionType.SCAN))
+    assert traits["tooth_depth"] > 0
+    assert not {"length_width", "widest", "lobes", "petiole"} & traits.keys()
+
+
 @pytest.mark.parametrize("name", ["beech", "laurel", "redbud"])
 def test_an_entire_margin_has_no_teeth(name):
     for seed in range(2):
@@ -134,7 +148,7 @@ def test_an_entire_margin_has_no_teeth(name):
 
 @pytest.mark.parametrize(
     ("name", "share", "blur"),
-    [("poplar", 1, 8), ("willow", 1, 6.5), ("maple", 0.1, 0)],
+    [("poplar", 1, 8), ("willow", 1, 6.5), ("willow", 1, 10), ("maple", 0.1, 0)],
 )
 def test_where_teeth_cannot_be_seen_they_are_not_denied(name, share, blur):
     drawn, _ = draw(name)
@@ -147,6 +161,33 @@ def test_where_teeth_cannot_be_seen_they_are_not_denied(name, share, blur):
     traits, _ = measure_reliable_traits(leaf)
     assert traits["leaflets"] == 1
     assert "teeth" not in traits
+
+
+def measure_waves(number, depth, exponent):
+    """Measure a drawn ellipse whose margin rises as a power of a wave."""
+    angles = np.linspace(0, 2 * np.pi, 6000, endpoint=False)
+    wave = np.abs(np.sin(number * angles / 2)) ** exponent
+    radius = 1 + 2 * depth * (wave - 0.5)
+    cols, rows = (
+        500 + 300 * radius * np.cos(angles),
+        200 + 150 * radius * np.sin(angles),
+    )
+    outline = np.rint(OVERSAMPLING * np.stack([cols, rows], axis=1)).astype(np.int32)
+    picture = np.full((400 * OVERSAMPLING, 850 * OVERSAMPLING, 3), 250, np.uint8)
+    cv2.fillPoly(picture, [outline], (45, 100, 60))
+    size = (850, 400)
+    picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+    cv2.line(picture, (40, 200), (220, 200), (45, 100, 60), 10)
+    return measure_reliable_traits(segment(picture, AcquisitionType.SCAN))[0]
+
+
+@pytest.mark.parametrize(("number", "depth"), [(20, 0.03), (26, 0.02), (34, 0.015)])
+def test_waves_of_a_margin_are_not_called_teeth(number, depth):
+    wavy = measure_waves(number, depth, exponent=2)
+    assert wavy["leaflets"] == 1
+    assert not {"teeth", "tooth_depth"} & wavy.keys()
+    # Crenate teeth meet in corners.
+    assert measure_waves(number, depth, exponent=1)["tooth_depth"] > 1
 
 
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
@@ -256,13 +297,59 @@ def test_bites_make_no_lobes(places, radius):
     assert traits.get("lobes", 0) == 0
 
 
-def test_a_fan_has_no_lobes():
+@pytest.mark.parametrize("radius", [40, 60])
+def test_a_bite_out_of_the_tip_makes_no_notch(radius):
+    mask = np.zeros((300, 900), np.uint8)
+    cv2.ellipse(mask, (500, 150), (300, 140), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (50, 150), (210, 150), 1, 10)
+    cv2.circle(mask, (800, 150), radius, 0, cv2.FILLED)
+    traits, _ = measure_reliable_traits(make_leaf(mask > 0))
+    assert "base_angle" in traits
+    assert "apex_angle" not in traits
+
+
+@pytest.mark.parametrize(
+    ("size", "angles"), [((200, 260), (210, 330)), ((200, 190), (170, 370))]
+)
+def test_a_fan_has_no_lobes(size, angles):
     mask = np.zeros((500, 500), np.uint8)
-    cv2.ellipse(mask, (250, 330), (200, 260), 0, 210, 330, 1, cv2.FILLED)
+    cv2.ellipse(mask, (250, 330), size, 0, *angles, 1, cv2.FILLED)
+    # A slit in the middle.
+    cv2.line(mask, (250, 330 - size[1]), (250, 370 - size[1]), 0, 5)
     cv2.line(mask, (250, 330), (250, 480), 1, 7)
     traits, _ = measure_reliable_traits(make_leaf(mask > 0))
     assert is_fan(traits)
     assert "lobes" not in traits
+
+
+def test_lobes_that_one_sinus_divides_are_not_numbered(real_data):
+    # A maple with more lobes, which are shallow.
+    image = read_image(real_data / "imageclef2011/Train/2238.jpg")
+    traits, _ = measure_reliable_traits(segment(image, AcquisitionType.SCAN_LIKE))
+    assert traits["leaflets"] == 1
+    assert "lobes" not in traits
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "imageclef2011/Train/2451.jpg",
+        "leafsnap-224/unknown/Aesculus glabra/1702.jpg",
+    ],
+)
+def test_lobes_that_may_be_leaflets_are_neither(picture, real_data):
+    image = read_image(real_data / picture)
+    traits, _ = measure_reliable_traits(segment(image, AcquisitionType.SCAN_LIKE))
+    assert not traits.keys() - {"petiole"}
+
+
+def test_traits_of_a_blade_that_does_not_fit_its_species_are_dropped():
+    traits = {"compound": 0.0, "leaflets": 1.0, "lobes": 5.0, "petiole": 0.5}
+    assert drop_misfits(traits, is_compound=1.0) == {"petiole": 0.5}
+    assert drop_misfits(traits, is_compound=0.0) == traits
+    assert drop_misfits(traits, is_compound=None) == traits
+    del traits["compound"]
+    assert drop_misfits(traits, is_compound=1.0) == traits
 
 
 def make_leaf(mask):

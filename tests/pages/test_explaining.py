@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+import leafid
 from leafid.model.species import HeldOutRecord, Species, TraitRange, TypeRecord
 from leafid.pages.comparing import choose_rival, compare_species
 from leafid.pages.explaining import explain
@@ -37,6 +38,22 @@ def test_every_type_is_explained(explanations):
             (name, answer.calibrate(probability))
             for name, probability in answer.ranking[:5]
         ]
+
+
+def test_lobes_that_are_leaflets_of_the_named_species_are_told_nowhere(real_data):
+    # The leaflets of horse chestnuts overlap.
+    folder = real_data / "imageclef2011" / "Train"
+    file = folder / "2580.jpg"
+    [measures] = leafid.traits(file, "scan-like")
+    explanation = leafid.explain(file)
+    assert explanation.answer.name == "Aesculus hippocastanum"
+    assert "doesn't fit" in explanation.note
+    assert not {"compound", "lobes", "teeth"} & explanation.traits.keys()
+    for name in ("leaflets", "lobes", "teeth"):
+        assert (measures[name], measures[f"{name}_confidence"]) == (None, 0), name
+    # A simple leaf keeps what is seen.
+    [measures] = leafid.traits(folder / "1879.jpg", "scan")
+    assert (measures["leaflets"], measures["lobes"]) == (1, 3)
 
 
 def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):

@@ -55,6 +55,22 @@ def test_two_leaves_that_a_twig_or_a_neck_connects_may_be_several():
     assert not may_be_several(np.zeros((40, 40), bool))
 
 
+@pytest.mark.parametrize("column", [288, 284, 280])
+@pytest.mark.parametrize("size", [1, 0.5])
+def test_two_leaves_side_by_side_that_overlap_may_be_several(column, size):
+    pair = draw_ellipses((200, 150, 150, 70, 0), (180, column, 140, 70, 0))
+    # They are told at each size of the picture.
+    mask = cv2.resize(pair.view(np.uint8), None, fx=size, fy=size) > 0
+    assert len(split_leaves(mask)) == 1
+    assert may_be_several(mask)
+
+
+def test_a_leaf_with_bites_on_both_sides_is_one():
+    leaf = draw_ellipses((200, 300, 90, 200, 0))
+    bites = draw_ellipses((110, 300, 35, 40, 0), (290, 310, 35, 40, 0))
+    assert not may_be_several(leaf & ~bites)
+
+
 @pytest.mark.parametrize("columns", [(100, 160, 220, 280), (100, 170, 240)])
 @pytest.mark.parametrize("last", [(200, 400, 30, 70, 0), (200, 420, 45, 90, 0)])
 def test_a_last_leaflet_without_its_rachis_is_no_leaf(columns, last):
