@@ -57,7 +57,7 @@ def _answer_leaves(
     image: Image,
     leaves: Sequence[Segmentation],
     acquisition_type: AcquisitionType,
-) -> list[Answer]:
+) -> Iterator[Answer]:
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]

@@ -44,7 +44,7 @@ def test_lobes_that_are_leaflets_of_the_named_species_are_told_nowhere(real_data
     # The leaflets of horse chestnuts overlap.
     folder = real_data / "imageclef2011" / "Train"
     file = folder / "2580.jpg"
-    [measures] = leafid.traits(file, "scan-like")
+    [measures] = leafid.measure(file, "scan-like")
     explanation = leafid.explain(file)
     assert explanation.answer.name == "Aesculus hippocastanum"
     assert "doesn't fit" in explanation.note
@@ -52,7 +52,7 @@ def test_lobes_that_are_leaflets_of_the_named_species_are_told_nowhere(real_data
     for name in ("leaflets", "lobes", "teeth"):
         assert (measures[name], measures[f"{name}_confidence"]) == (None, 0), name
     # A simple leaf keeps what is seen.
-    [measures] = leafid.traits(folder / "1879.jpg", "scan")
+    [measures] = leafid.measure(folder / "1879.jpg", "scan")
     assert (measures["leaflets"], measures["lobes"]) == (1, 3)
 
 
