@@ -117,7 +117,7 @@ def measure_reliable_traits(
     """
     if not leaf.blade.any():
         return {}, None
-    resolution = measure_resolution(trace_blade(leaf)[0], leaf.picture)
+    resolution = measure_resolution(trace_blade(leaf.blade)[0], leaf.picture)
     is_compound, leaflets = count_leaflets(leaf.blade, resolution)
     landmarks = find_landmarks(leaf, ends, is_compound=bool(is_compound))
     traits: dict[str, float] = {}
