@@ -8,7 +8,7 @@ import numpy as np
 
 from leafid.descriptors.axis import Axis, Symmetry, find_axis, measure_symmetry
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
-from leafid.descriptors.stalks import find_stalk
+from leafid.descriptors.stalks import find_rachis, find_stalk
 from leafid.segmentation.result import Mask, Segmentation, find_bounding_box
 
 CONTOUR_POINTS = 2048
@@ -17,7 +17,7 @@ _TIP_BEARING = np.radians(40)
 _RACHIS_BEARING = np.radians(12)
 _SPINE_BEARING = np.radians(45)
 # Confidence of an axis beside which there is no petiole.
-_PLAIN = 0.5
+_PLAIN = 0.8
 # Smallest distance from base to tip, in pixels.
 _MIN_LENGTH = 8
 # Empty pixels around a traced blade.
@@ -82,7 +82,7 @@ def trace_blade(blade: Mask) -> tuple[Points, Points]:
 
 
 def find_landmarks(
-    segmentation: Segmentation, ends: Points | None = None, *, is_compound: bool = False
+    segmentation: Segmentation, ends: Points | None = None, *, is_compound: bool | None = False
 ) -> Landmarks:
     """Find base and tip of a blade, which is not empty.
 
@@ -100,16 +100,17 @@ def find_landmarks(
         Rows and columns of tip and base, where a person chose them.
     is_compound : bool
     """
-    stalk = find_stalk(segmentation)
-    blade = segmentation.blade if stalk is None else stalk.remove(segmentation.mask)
+    stalk = find_stalk(segmentation) if is_compound is False else find_rachis(segmentation)
+    blade = segmentation.blade
+    if stalk is not None and is_compound is False:
+        blade = stalk.remove(segmentation.mask)
     contour, corners = trace_blade(blade)
-    if stalk is not None:
-        corners = np.vstack([corners, stalk.base])
     symmetry = measure_symmetry(blade)
     axis = find_axis(symmetry, corners)
     confidence = 1.0
     if ends is None and stalk is not None:
         base = stalk.base
+        corners = np.vstack([corners, base])
         if is_compound:
             points = np.argwhere(blade).astype(np.float64)
             tip = _find_farthest(points, base, symmetry.centroid, _RACHIS_BEARING)

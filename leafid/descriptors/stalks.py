@@ -8,6 +8,7 @@ import numpy as np
 from leafid.descriptors.arrays import Floats, Plane, Points
 from leafid.descriptors.axis import find_axis, measure_symmetry
 from leafid.descriptors.shape.contour import resample
+from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import (
     Mask,
     Segmentation,
@@ -21,6 +22,15 @@ _PAD = 3
 _MAX_PARTS = 12
 _MAX_GAP = 0.1
 _LINE = 3
+_INWARDS = 1j
+_MIN_LENGTH = 0.03
+import os
+_MIN_RACHIS = 0.1
+_DROOP = 0.1
+_CONCAVE = 0.8
+_ROUNDS = 3
+_QUANTILE = float(os.environ.get("Q","0.3"))
+_THROUGH = float(os.environ.get("TH","0"))
 _RIVAL = 0.5
 
 # Distance between both sides of a blade, in the greatest one: of a broad blade, and of
@@ -68,7 +78,7 @@ def find_stalk(segmentation: Segmentation) -> Stalk | None:
     if len(petiole):
         # The end of the petiole is the point that is farthest from the blade.
         distance = cv2.distanceTransform(1 - segmentation.blade.view(np.uint8), cv2.DIST_L2, 5)
-        stalk = _follow(outline, petiole[int(np.argmax(distance[segmentation.petiole]))])
+        stalk = _follow(outline, petiole[int(np.argmax(distance[segmentation.petiole]))], 0.55)
         if stalk is not None:
             return stalk
     axis = find_axis(measure_symmetry(segmentation.blade), outline)
@@ -80,8 +90,25 @@ def find_stalk(segmentation: Segmentation) -> Stalk | None:
     return stalks[-1] if stalks else None
 
 
-def _follow(outline, end):
-    return follow_stalk(outline, int(np.argmin(np.hypot(*(outline - end).T))))
+def find_rachis(segmentation):
+    foot = find_petiole_foot(segmentation)
+    if foot is None:
+        return None
+    base = foot[::-1]
+    petiole = np.argwhere(segmentation.petiole)
+    end = petiole[int(np.argmax(np.hypot(*(petiole - base).T)))]
+    stalk = Stalk(base, end, np.empty((0, 2)))
+    blade = np.argwhere(segmentation.blade)
+    extent = np.hypot(*np.ptp(blade, axis=0))
+    along = (base - end) / max(stalk.length, 1e-9)
+    below = float(((blade - base) @ along).min())
+    if stalk.length < _MIN_RACHIS * extent or below < -_DROOP * extent:
+        return None
+    return stalk
+
+
+def _follow(outline, end, evenness=_MIN_EVENNESS):
+    return follow_stalk(outline, int(np.argmin(np.hypot(*(outline - end).T))), evenness)
 
 
 def _trace_leaf(leaf: Mask) -> Points:
@@ -123,7 +150,7 @@ class _Side:
         return int(np.flatnonzero(self.widths[: self.end] <= width)[-1])
 
 
-def follow_stalk(outline: Points, start: int) -> Stalk | None:
+def follow_stalk(outline: Points, start: int, min_evenness: float = _MIN_EVENNESS) -> Stalk | None:
     """Follow a stalk on both sides of an outline, (n, 2), from a point of its end.
 
     Its sides are near each other up to the blade; what is wider before, as a bud, a
@@ -131,24 +158,25 @@ def follow_stalk(outline: Points, start: int) -> Stalk | None:
     straight as beside the stalk, would meet. None where the outline widens at once, or
     steadily as towards a tip. The method is leafid's own.
     """
-    left = turned = np.roll(outline, -start, axis=0)
-    right = np.roll(outline[::-1], start + 1, axis=0)
+    turned = np.roll(outline, -start, axis=0)
     half = len(outline) // 2
-    left, right = left[:half], right[:half]
-    distances = np.abs((left @ (1, 1j))[:, None] - right @ (1, 1j))
-    widths = (distances.min(axis=1), distances.min(axis=0))
-    broadest = max(width.max() for width in widths)
+    left, right = turned[:half], np.roll(turned[::-1], 1, axis=0)[:half]
+    widths = (_measure_widths(left, right), _measure_widths(right, left, -1))
+    broadest = max(width[np.isfinite(width)].max() for width in widths)
     for share in _BROAD:
         ends = [int(np.argmax(width >= share * broadest)) for width in widths]
         sides = list(map(_Side, (left, right), widths, ends))
-        if min(ends) >= _MIN_POINTS and (stalk := _measure_stalk(sides, turned)):
+        if min(ends) >= _MIN_POINTS and (stalk := _measure_stalk(sides, turned, min_evenness)):
             return stalk
     return None
 
 
-def _measure_stalk(sides, outline):
+def _measure_stalk(sides, outline, min_evenness):
     widths = np.concatenate([side.widths[1 : side.end] for side in sides])
-    width = float(np.quantile(widths, 0.4))
+    width = float(np.quantile(widths, _QUANTILE))
+    for _ in range(_ROUNDS):
+        knees = [side.find_last(_KNEE * width) for side in sides]
+        width = float(np.median(np.concatenate([side.widths[(knee + 1) // 2 : knee + 1] for side, knee in zip(sides, knees, strict=True)])))
     knees = [side.find_last(_KNEE * width) for side in sides]
     narrow = [side.points[: last + 1][side.widths[: last + 1] <= _KNEE * width] for side, last in zip(sides, knees, strict=True)]
     points = np.concatenate(narrow)
@@ -159,23 +187,45 @@ def _measure_stalk(sides, outline):
     knee = _average(sides, knees)
     end = points[int(np.argmax(np.hypot(*(points - knee).T)))]
     length = float(np.hypot(*(end - knee)))
-    if length < _MIN_SLENDERNESS * width or _measure_evenness(sides, knees, width) < _MIN_EVENNESS:
+    if length < _MIN_SLENDERNESS * width:
         return None
     along = (end - knee) / length
-    broadest = min(float(side.widths.max()) for side in sides)
+    broadest = min(float(side.widths[np.isfinite(side.widths)].max()) for side in sides)
     growth = np.sqrt(np.clip(_BLADE * broadest / (_KNEE * width), 1.1, 4.0))
+    sharpness = []
     depths = [0.0]
     for power in (1, 2):
         level = _KNEE * width * growth ** power
         places = [place + int(np.argmax(side.widths[place:] >= level)) for side, place in zip(sides, knees, strict=True)]
         depths.append(float((knee - _average(sides, places)) @ along))
     first, second = np.diff(depths)
+    for side, place, knee_ in zip(sides, places, knees, strict=True):
+        after = (side.widths[place] - side.widths[knee_]) / max(place - knee_, 1)
+        sharpness.append(after / (side.widths[knee_] / max(knee_, 1)))
+    if _measure_evenness(sides, knees, width) < min_evenness and min(sharpness) < (4 if min_evenness==_MIN_EVENNESS else 2.5):
+        return None
     is_round = second > growth**1.5 * first
     shift = max(0.0, first) / (growth ** (1 + is_round) - 1)
-    if length - shift < width or np.hypot(*(sides[0].points[0] - knee)) < _MIN_SLENDERNESS * width:
+    if second < _CONCAVE * growth * first:
+        shift = 0.0
+    shift = min(shift, 3 * width)
+    if length - first / (growth - 1) < width:
+        return None
+    if length - shift < max(width, _MIN_LENGTH * np.hypot(*np.ptp(outline, axis=0))) or np.hypot(*(sides[0].points[0] - knee)) < _MIN_SLENDERNESS * width:
         return None
     blade = outline[knees[0] : len(outline) - knees[1]]
     return Stalk(knee + shift * along, end, blade)
+
+
+def _measure_widths(side, other, turn=1):
+    """Measure the distance from one side to the other through the leaf."""
+    points = side @ (1, 1j)
+    inwards = _INWARDS * turn * np.gradient(points)
+    inwards = np.convolve(np.pad(inwards, 2, "edge"), np.full(5, 0.2), "valid")
+    offsets = other @ (1, 1j) - points[:, None]
+    is_through = (offsets * inwards.conj()[:, None]).real >= (0 if _THROUGH else -1e9)
+    distances = np.where(is_through, np.abs(offsets), np.inf)
+    return distances.min(axis=1)
 
 
 def _average(sides, places):
