@@ -20,6 +20,7 @@ _SPINE_BEARING = np.radians(45)
 _PLAIN = 0.8
 # Smallest distance from base to tip, in pixels.
 _MIN_LENGTH = 8
+_DROOP = 0.08
 # Empty pixels around a traced blade.
 _PAD = 3
 
@@ -100,10 +101,15 @@ def find_landmarks(
         Rows and columns of tip and base, where a person chose them.
     is_compound : bool
     """
-    stalk = find_stalk(segmentation) if is_compound is False else find_rachis(segmentation)
+    stalk = find_rachis(segmentation) if is_compound else find_stalk(segmentation)
     blade = segmentation.blade
-    if stalk is not None and is_compound is False:
+    if stalk is not None and not is_compound:
         blade = stalk.remove(segmentation.mask)
+    if stalk is not None and is_compound is None:
+        along = (stalk.base - stalk.end) / stalk.length
+        below = ((np.argwhere(blade) - stalk.base) @ along).min()
+        if below < -_DROOP * np.hypot(*np.ptp(np.argwhere(blade), axis=0)):
+            stalk, blade = None, segmentation.blade
     contour, corners = trace_blade(blade)
     symmetry = measure_symmetry(blade)
     axis = find_axis(symmetry, corners)

@@ -26,9 +26,10 @@ _INWARDS = 1j
 _MIN_LENGTH = 0.03
 import os
 _MIN_RACHIS = 0.1
-_DROOP = 0.1
+_DROOP = 0.08
 _CONCAVE = 0.8
-_ROUNDS = 3
+_ROUNDS = int(os.environ.get("R","2"))
+_LIM = float(os.environ.get("LIM","9"))
 _QUANTILE = float(os.environ.get("Q","0.3"))
 _THROUGH = float(os.environ.get("TH","0"))
 _RIVAL = 0.5
@@ -91,18 +92,32 @@ def find_stalk(segmentation: Segmentation) -> Stalk | None:
 
 
 def find_rachis(segmentation):
+    petiole = np.argwhere(segmentation.petiole)
     foot = find_petiole_foot(segmentation)
     if foot is None:
         return None
-    base = foot[::-1]
-    petiole = np.argwhere(segmentation.petiole)
-    end = petiole[int(np.argmax(np.hypot(*(petiole - base).T)))]
+    end = petiole[int(np.argmax(np.hypot(*(petiole - foot[::-1]).T)))]
+    length = float(np.hypot(*(end - foot[::-1])))
+    width = len(petiole) / max(length, 1.0)
+    outline = _trace_leaf(segmentation.mask)
+    start = int(np.argmin(np.hypot(*(outline - end).T)))
+    turned = np.roll(outline, -start, axis=0)
+    half = len(outline) // 2
+    left, right = turned[:half], np.roll(turned[::-1], 1, axis=0)[:half]
+    base = None
+    nearest = np.inf
+    for side, widths in zip((left, right), (_measure_widths(left, right), _measure_widths(right, left, -1))):
+        last = int(np.argmax(widths >= 4 * width))
+        knee = int(np.flatnonzero(widths[: last + 1] <= _KNEE * width)[-1])
+        distance = float(np.hypot(*(side[knee] - end)))
+        if distance < nearest:
+            base, nearest = side[knee], distance
     stalk = Stalk(base, end, np.empty((0, 2)))
     blade = np.argwhere(segmentation.blade)
     extent = np.hypot(*np.ptp(blade, axis=0))
     along = (base - end) / max(stalk.length, 1e-9)
     below = float(((blade - base) @ along).min())
-    if stalk.length < _MIN_RACHIS * extent or below < -_DROOP * extent:
+    if stalk.length < _MIN_RACHIS * extent or below < -_DROOP * extent or abs(nearest - length) > .25 * extent:
         return None
     return stalk
 
@@ -180,10 +195,6 @@ def _measure_stalk(sides, outline, min_evenness):
     knees = [side.find_last(_KNEE * width) for side in sides]
     narrow = [side.points[: last + 1][side.widths[: last + 1] <= _KNEE * width] for side, last in zip(sides, knees, strict=True)]
     points = np.concatenate(narrow)
-    knees = [
-        int(np.argmax(np.where(side.widths[: last + 1] <= _KNEE * width, np.hypot(*(side.points[: last + 1] - side.points[0]).T), 0)))
-        for side, last in zip(sides, knees, strict=True)
-    ]
     knee = _average(sides, knees)
     end = points[int(np.argmax(np.hypot(*(points - knee).T)))]
     length = float(np.hypot(*(end - knee)))
@@ -208,10 +219,10 @@ def _measure_stalk(sides, outline, min_evenness):
     shift = max(0.0, first) / (growth ** (1 + is_round) - 1)
     if second < _CONCAVE * growth * first:
         shift = 0.0
-    shift = min(shift, 3 * width)
+    shift = min(shift, _LIM * width)
     if length - first / (growth - 1) < width:
         return None
-    if length - shift < max(width, _MIN_LENGTH * np.hypot(*np.ptp(outline, axis=0))) or np.hypot(*(sides[0].points[0] - knee)) < _MIN_SLENDERNESS * width:
+    if length - shift < max(width, _MIN_LENGTH * np.hypot(*np.ptp(outline, axis=0))) or length < _MIN_SLENDERNESS * width:
         return None
     blade = outline[knees[0] : len(outline) - knees[1]]
     return Stalk(knee + shift * along, end, blade)
