@@ -6,7 +6,13 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from leafid.descriptors.axis import Axis, Symmetry, find_axis, measure_symmetry
+from leafid.descriptors.axis import (
+    MIN_OVERLAP,
+    Axis,
+    Symmetry,
+    find_axis,
+    measure_symmetry,
+)
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
 from leafid.descriptors.stalks import find_rachis, find_stalk
 from leafid.segmentation.result import Mask, Segmentation, find_bounding_box
@@ -20,7 +26,6 @@ _SPINE_BEARING = np.radians(45)
 _PLAIN = 0.8
 # Smallest distance from base to tip, in pixels.
 _MIN_LENGTH = 8
-_DROOP = 0.08
 # Empty pixels around a traced blade.
 _PAD = 3
 
@@ -83,7 +88,10 @@ def trace_blade(blade: Mask) -> tuple[Points, Points]:
 
 
 def find_landmarks(
-    segmentation: Segmentation, ends: Points | None = None, *, is_compound: bool | None = False
+    segmentation: Segmentation,
+    ends: Points | None = None,
+    *,
+    is_compound: bool | None = False,
 ) -> Landmarks:
     """Find base and tip of a blade, which is not empty.
 
@@ -101,36 +109,39 @@ def find_landmarks(
         Rows and columns of tip and base, where a person chose them.
     is_compound : bool
     """
-    stalk = find_rachis(segmentation) if is_compound else find_stalk(segmentation)
     blade = segmentation.blade
-    if stalk is not None and not is_compound:
-        blade = stalk.remove(segmentation.mask)
-    if stalk is not None and is_compound is None:
-        along = (stalk.base - stalk.end) / stalk.length
-        below = ((np.argwhere(blade) - stalk.base) @ along).min()
-        if below < -_DROOP * np.hypot(*np.ptp(np.argwhere(blade), axis=0)):
-            stalk, blade = None, segmentation.blade
+    if is_compound:
+        stalk = find_rachis(segmentation)
+    else:
+        stalk = find_stalk(segmentation)
+        if stalk is not None:
+            blade = stalk.remove(segmentation.mask)
+    if stalk is not None and is_compound is None and stalk.is_hidden(blade):
+        stalk, blade = None, segmentation.blade
     contour, corners = trace_blade(blade)
     symmetry = measure_symmetry(blade)
     axis = find_axis(symmetry, corners)
     confidence = 1.0
     if ends is None and stalk is not None:
         base = stalk.base
-        corners = np.vstack([corners, base])
         if is_compound:
             points = np.argwhere(blade).astype(np.float64)
             tip = _find_farthest(points, base, symmetry.centroid, _RACHIS_BEARING)
         else:
             tip = _find_tip(contour, base, symmetry)
-            confidence = min(symmetry.measure_overlap(tip - base) / 0.8, 1.0)
+            # A bent blade isn't symmetric.
+            overlap = symmetry.measure_overlap(tip - base)
+            confidence = min(overlap / MIN_OVERLAP, 1.0)
         is_petiole = is_compound or not _is_spine(base, symmetry, axis)
         if is_petiole and np.hypot(*(tip - base)) >= _MIN_LENGTH:
             ends = np.array([tip, base])
+            corners = np.vstack([corners, base])
     if ends is None:
         return Landmarks(contour, corners, axis.base, axis.tip, None, axis.confidence)
     tip, base = ends
-    # The petiole ends farthest from the base.
-    petiole = 0.0 if stalk is None else float(np.hypot(*(stalk.end - base)))
+    petiole = 0.0
+    if stalk is not None:
+        petiole = float(np.hypot(*(stalk.end - base)))
     return Landmarks(contour, corners, base, tip, petiole, confidence)
 
 

@@ -13,40 +13,48 @@ from leafid.segmentation.result import (
     Mask,
     Segmentation,
     find_bounding_box,
-    get_window,
 )
 
-CONTOUR_POINTS = 2048
+# Points of the outline that a stalk is followed on.
+_POINTS = 2048
+# Side to which a small leaf is enlarged first, and the empty pixels around it.
 _SIDE = 600
 _PAD = 3
+# Number of parts of a leaf that are joined, and the widest gap, in sides of the leaf.
 _MAX_PARTS = 12
 _MAX_GAP = 0.1
-_LINE = 3
-_INWARDS = 1j
-_MIN_LENGTH = 0.03
-import os
-_MIN_RACHIS = 0.1
-_DROOP = 0.08
-_CONCAVE = 0.8
-_ROUNDS = int(os.environ.get("R","2"))
-_LIM = float(os.environ.get("LIM","9"))
-_QUANTILE = float(os.environ.get("Q","0.3"))
-_THROUGH = float(os.environ.get("TH","0"))
-_RIVAL = 0.5
-
+_LINE_WIDTH = 3
 # Distance between both sides of a blade, in the greatest one: of a broad blade, and of
 # a slim one, whose stalk may be wider than that.
 _BROAD = (0.3, 0.6)
-# Width, in those of the stalk, at which it widens into the blade.
+# Share of the places before a blade that are narrower than its stalk at first sight.
+_QUANTILE = 0.3
+# How often the width of the stalk is measured again, where it was found.
+_ROUNDS = 2
+# Width, in those of the stalk, at which it widens into the blade, and that of the
+# leaflets of a rachis.
 _KNEE = 1.5
-# Smallest length, in widths.
+_LEAFLET = 4.0
+# Smallest length of a stalk, in its widths, and in diagonals of the leaf.
 _MIN_SLENDERNESS = 1.5
+_MIN_LENGTH = 0.03
 # Smallest width of the outer half in that of the inner one: 1 of a stalk, a third of a
-# pointed tip.
+# pointed tip; less of what the segmentation takes for a petiole.
 _MIN_EVENNESS = 0.75
-# Points of the outline on each side of the shortest stalk.
-_MIN_POINTS = 4
-_BLADE = 0.9
+_MIN_EVENNESS_OF_PETIOLE = 0.55
+# Widening beyond the base, in that before it, which shows a petiole that isn't even.
+_SHARP = 2.5
+# Widest place beside the base, in widths of the blade.
+_BESIDE = 0.9
+# Curvature of a margin beside the base that is concave, in that of a straight one.
+_CONCAVE = 0.8
+# Smallest length of a stalk in that of one at the other end which is no rival.
+_RIVAL = 0.5
+# Of a compound leaf in diagonals of the blade: smallest length of the petiole, how far
+# leaflets may hang below its base, and how far the base may be from the foot.
+_MIN_PETIOLE = 0.1
+_MAX_DROOP = 0.08
+_MAX_OFFSET = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ class Stalk:
     base: Points
     end: Points
     #: The outline of the blade, (n, 2).
-    blade: Points
+    outline: Points
 
     @property
     def length(self) -> float:
@@ -65,65 +73,232 @@ class Stalk:
         return float(np.hypot(*(self.end - self.base)))
 
     def remove(self, leaf: Mask) -> Mask:
-        """Remove the stalk, and what is at it, from the mask of the leaf."""
+        """Remove the stalk, and what hangs on it, from the mask of the leaf."""
         blade = np.zeros(leaf.shape, np.uint8)
-        corners = np.rint(self.blade[:, ::-1]).astype(np.int32)
-        cv2.fillPoly(blade, [corners], 1)
+        cv2.fillPoly(blade, [np.rint(self.outline[:, ::-1]).astype(np.int32)], 1)
         return leaf & cv2.dilate(blade, np.ones((5, 5), np.uint8)).view(bool)
+
+    def is_hidden(self, blade: Mask) -> bool:
+        """Whether leaflets hang below the base, and may hide more of the stalk."""
+        points = np.argwhere(blade).astype(np.float64)
+        along = (self.base - self.end) / max(self.length, 1e-9)
+        lowest = float(((points - self.base) @ along).min())
+        return lowest < -_MAX_DROOP * _measure_diagonal(points)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One side of an outline, from an end of the leaf."""
+
+    points: Points
+    #: Distance of each point from the other side.
+    widths: Floats
+
+    def find_broad(self, width: float, start: int = 0) -> int:
+        """Find the first place that is as wide as this."""
+        return start + int(np.argmax(self.widths[start:] >= width))
+
+    def find_narrow(self, width: float, end: int) -> int:
+        """Find the last place before `end` that is not wider."""
+        return int(np.flatnonzero(self.widths[: end + 1] <= width)[-1])
 
 
 def find_stalk(segmentation: Segmentation) -> Stalk | None:
-    """Find the stalk of a leaf: the petiole, or else the one end that is like one."""
+    """Find the stalk of a simple leaf: the petiole, or else one end that is like one.
+
+    None where there is none, or where both ends are alike.
+    """
     outline = _trace_leaf(segmentation.mask)
-    petiole = np.argwhere(segmentation.petiole)
-    if len(petiole):
-        # The end of the petiole is the point that is farthest from the blade.
-        distance = cv2.distanceTransform(1 - segmentation.blade.view(np.uint8), cv2.DIST_L2, 5)
-        stalk = _follow(outline, petiole[int(np.argmax(distance[segmentation.petiole]))], 0.55)
+    if segmentation.petiole.any():
+        end = _find_end(segmentation)
+        stalk = follow_stalk(outline, end, is_petiole=True)
         if stalk is not None:
             return stalk
     axis = find_axis(measure_symmetry(segmentation.blade), outline)
     along = outline @ (axis.tip - axis.base)
-    stalks = filter(None, (_follow(outline, end) for end in outline[[np.argmin(along), np.argmax(along)]]))
-    stalks = sorted(stalks, key=lambda stalk: stalk.length)
+    ends = outline[[int(np.argmin(along)), int(np.argmax(along))]]
+    found = [follow_stalk(outline, end) for end in ends]
+    stalks = sorted(filter(None, found), key=lambda stalk: stalk.length)
     if len(stalks) == 2 and stalks[0].length > _RIVAL * stalks[1].length:
         return None
     return stalks[-1] if stalks else None
 
 
-def find_rachis(segmentation):
-    petiole = np.argwhere(segmentation.petiole)
+def find_rachis(segmentation: Segmentation) -> Stalk | None:
+    """Find the petiole of a compound leaf, up to the first leaflet.
+
+    None where it may be longer than what is seen of it.
+    """
     foot = find_petiole_foot(segmentation)
     if foot is None:
         return None
-    end = petiole[int(np.argmax(np.hypot(*(petiole - foot[::-1]).T)))]
-    length = float(np.hypot(*(end - foot[::-1])))
-    width = len(petiole) / max(length, 1.0)
+    foot = foot[::-1]
+    end = _find_end(segmentation)
+    length = float(np.hypot(*(foot - end)))
+    width = np.count_nonzero(segmentation.petiole) / max(length, 1.0)
     outline = _trace_leaf(segmentation.mask)
+    bases = []
+    for side in _list_sides(outline, end):
+        leaflet = side.find_broad(_LEAFLET * width)
+        bases.append(side.points[side.find_narrow(_KNEE * width, leaflet)])
+    base = min(bases, key=lambda point: float(np.hypot(*(point - end))))
+    stalk = Stalk(base, end, outline)
+    blade = np.argwhere(segmentation.blade).astype(np.float64)
+    diagonal = _measure_diagonal(blade)
+    is_doubtful = (
+        stalk.length < _MIN_PETIOLE * diagonal
+        or abs(stalk.length - length) > _MAX_OFFSET * diagonal
+        or stalk.is_hidden(segmentation.blade)
+    )
+    return None if is_doubtful else stalk
+
+
+def follow_stalk(
+    outline: Points, end: Points, *, is_petiole: bool = False
+) -> Stalk | None:
+    """Follow a stalk on both sides of an outline, (n, 2), from its end.
+
+    Its sides are near each other up to the blade; what is wider before, as a bud, a
+    stipule or a scrap, belongs to it. The base is where the margins of the blade, as
+    straight or as round as beside the stalk, meet. None where the outline widens at
+    once, or steadily as towards a tip. The method is leafid's own.
+    """
+    sides = _list_sides(outline, end)
+    broadest = min(float(side.widths.max()) for side in sides)
+    for share in _BROAD:
+        stalk = _measure_stalk(sides, share, broadest, is_petiole=is_petiole)
+        if stalk is not None:
+            return stalk
+    return None
+
+
+def _measure_stalk(
+    sides: tuple[_Side, _Side], share: float, broadest: float, *, is_petiole: bool
+) -> Stalk | None:
+    """Measure the stalk before a blade that is as wide as a share of its width."""
+    ends = [side.find_broad(share * broadest) for side in sides]
+    before = [side.widths[1:end] for side, end in zip(sides, ends, strict=True)]
+    width = (
+        float(np.quantile(np.concatenate(before), _QUANTILE)) if min(ends) > 3 else 0
+    )
+    if not width:
+        return None
+    for _ in range(_ROUNDS):
+        knees = _find_knees(sides, ends, width)
+        inner = [
+            side.widths[(knee + 1) // 2 : knee + 1]
+            for side, knee in zip(sides, knees, strict=True)
+        ]
+        width = float(np.median(np.concatenate(inner)))
+    knees = _find_knees(sides, ends, width)
+    knee = _average(sides, knees)
+    narrow = np.concatenate(
+        [
+            side.points[: last + 1][side.widths[: last + 1] <= _KNEE * width]
+            for side, last in zip(sides, knees, strict=True)
+        ]
+    )
+    end = narrow[int(np.argmax(np.hypot(*(narrow - knee).T)))]
+    length = float(np.hypot(*(end - knee)))
+    if length < _MIN_SLENDERNESS * width:
+        return None
+    along = (end - knee) / length
+    # Depths at which the blade is wider and wider, from the knee.
+    growth = np.sqrt(np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0))
+    levels = _KNEE * width * growth ** np.array([1, 2])
+    places = [
+        [
+            side.find_broad(level, start)
+            for side, start in zip(sides, knees, strict=True)
+        ]
+        for level in levels
+    ]
+    depths = [float((knee - _average(sides, place)) @ along) for place in places]
+    first, second = depths[0], depths[1] - depths[0]
+    evenness = _measure_evenness(sides, knees, width)
+    if is_petiole:
+        is_even = evenness >= _MIN_EVENNESS_OF_PETIOLE
+        is_stalk = is_even or _measure_sharpness(sides, knees, places[1]) >= _SHARP
+    else:
+        is_stalk = evenness >= _MIN_EVENNESS
+    outline = np.concatenate([sides[0].points, sides[1].points[:0:-1]])
+    shortest = max(width, _MIN_LENGTH * _measure_diagonal(outline))
+    if not is_stalk or length - first / (growth - 1) < shortest:
+        return None
+    # Straight margins meet in a line, round ones in a parabola; where they are concave,
+    # the blade begins at the knee.
+    is_round = second > growth**1.5 * first
+    shift = max(0.0, first) / (growth ** (1 + is_round) - 1)
+    if second < _CONCAVE * growth * first:
+        shift = 0.0
+    blade = np.concatenate(
+        [sides[0].points[knees[0] :], sides[1].points[: knees[1] : -1]]
+    )
+    return Stalk(knee + shift * along, end, blade)
+
+
+def _find_knees(sides: tuple[_Side, _Side], ends: list[int], width: float) -> list[int]:
+    return [
+        side.find_narrow(_KNEE * width, end - 1)
+        for side, end in zip(sides, ends, strict=True)
+    ]
+
+
+def _average(sides: tuple[_Side, _Side], places: list[int]) -> Points:
+    """Average the points of both sides at these places."""
+    points = [side.points[place] for side, place in zip(sides, places, strict=True)]
+    return np.mean(points, axis=0)
+
+
+def _measure_evenness(
+    sides: tuple[_Side, _Side], knees: list[int], width: float
+) -> float:
+    """Measure the width of the outer half in that of the inner one."""
+    ratios = []
+    for side, knee in zip(sides, knees, strict=True):
+        step = float(np.hypot(*(side.points[1] - side.points[0])))
+        # The end itself is as narrow as a tip.
+        first = min(round(0.5 * width / max(step, 1e-9)) + 1, knee)
+        middle = (first + knee) // 2
+        outer = float(np.median(side.widths[first : max(middle, first + 1)]))
+        inner = float(np.median(side.widths[middle : knee + 1]))
+        ratios.append(outer / max(inner, 1e-9))
+    return float(np.mean(ratios))
+
+
+def _measure_sharpness(
+    sides: tuple[_Side, _Side], knees: list[int], places: list[int]
+) -> float:
+    """Measure how fast a leaf widens from the knees to places beyond, as before."""
+    ratios = []
+    for side, knee, place in zip(sides, knees, places, strict=True):
+        after = (side.widths[place] - side.widths[knee]) / max(place - knee, 1)
+        before = side.widths[knee] / max(knee, 1)
+        ratios.append(after / max(before, 1e-9))
+    return float(min(ratios))
+
+
+def _list_sides(outline: Points, end: Points) -> tuple[_Side, _Side]:
+    """List both halves of an outline, from the point that is nearest to an end."""
     start = int(np.argmin(np.hypot(*(outline - end).T)))
     turned = np.roll(outline, -start, axis=0)
     half = len(outline) // 2
-    left, right = turned[:half], np.roll(turned[::-1], 1, axis=0)[:half]
-    base = None
-    nearest = np.inf
-    for side, widths in zip((left, right), (_measure_widths(left, right), _measure_widths(right, left, -1))):
-        last = int(np.argmax(widths >= 4 * width))
-        knee = int(np.flatnonzero(widths[: last + 1] <= _KNEE * width)[-1])
-        distance = float(np.hypot(*(side[knee] - end)))
-        if distance < nearest:
-            base, nearest = side[knee], distance
-    stalk = Stalk(base, end, np.empty((0, 2)))
-    blade = np.argwhere(segmentation.blade)
-    extent = np.hypot(*np.ptp(blade, axis=0))
-    along = (base - end) / max(stalk.length, 1e-9)
-    below = float(((blade - base) @ along).min())
-    if stalk.length < _MIN_RACHIS * extent or below < -_DROOP * extent or abs(nearest - length) > .25 * extent:
-        return None
-    return stalk
+    left = turned[: half + 1]
+    right = np.roll(turned[::-1], 1, axis=0)[:half]
+    distances = np.abs((left @ (1, 1j))[:, None] - right @ (1, 1j))
+    return _Side(left, distances.min(axis=1)), _Side(right, distances.min(axis=0))
 
 
-def _follow(outline, end, evenness=_MIN_EVENNESS):
-    return follow_stalk(outline, int(np.argmin(np.hypot(*(outline - end).T))), evenness)
+def _find_end(segmentation: Segmentation) -> Points:
+    """Find the point of a petiole that is farthest from the blade."""
+    outside = 1 - segmentation.blade.view(np.uint8)
+    distance = cv2.distanceTransform(outside, cv2.DIST_L2, 5)
+    petiole = segmentation.petiole
+    return np.argwhere(petiole)[int(np.argmax(distance[petiole]))].astype(np.float64)
+
+
+def _measure_diagonal(points: Points) -> float:
+    return float(np.hypot(*np.ptp(points, axis=0)))
 
 
 def _trace_leaf(leaf: Mask) -> Points:
@@ -133,121 +308,20 @@ def _trace_leaf(leaf: Mask) -> Points:
     factor = max(1, round(_SIDE / max(crop.shape)))
     grey = np.pad(crop.repeat(factor, 0).repeat(factor, 1), _PAD)
     curves, _ = cv2.findContours(grey, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    curves = sorted(curves, key=len, reverse=True)
-    for curve in curves[1:_MAX_PARTS]:
-        _join(grey, curves[0], curve)
+    largest, *others = sorted(curves, key=len, reverse=True)
+    for curve in others[: _MAX_PARTS - 1]:
+        _join(grey, largest[:, 0], curve[:, 0])
     curves, _ = cv2.findContours(grey, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     curve = max(curves, key=len)[:, 0, ::-1].astype(np.float64)
-    # A pixel is as many as `factor` in a row, and its middle is that of all.
-    return (resample(curve, CONTOUR_POINTS) - _PAD - (factor - 1) / 2) / factor + (row0, col0)
+    # A pixel is `factor` pixels wide now, around the same middle.
+    points = resample(curve, _POINTS) - _PAD - (factor - 1) / 2
+    return points / factor + (row0, col0)
 
 
-def _join(grey: Plane, first, second) -> None:
-    """Draw a line between two parts that are near each other."""
-    distances = np.abs((first[:, 0] @ (1, 1j))[:, None] - second[:, 0] @ (1, 1j))
+def _join(grey: Plane, first: Points, second: Points) -> None:
+    """Draw a line between two parts that are near each other, columns and rows."""
+    distances = np.abs((first @ (1, 1j))[:, None] - second @ (1, 1j))
     nearest = np.unravel_index(int(distances.argmin()), distances.shape)
     if distances[nearest] <= _MAX_GAP * max(grey.shape):
-        ends = first[nearest[0], 0].tolist(), second[nearest[1], 0].tolist()
-        cv2.line(grey, *ends, 255, _LINE)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One side of an outline from an end of the leaf, and its distance to the other."""
-
-    points: Points
-    widths: Floats
-    # Number of points before the blade.
-    end: int
-
-    def find_last(self, width: float) -> int:
-        """Find the last place before the blade that is not wider."""
-        return int(np.flatnonzero(self.widths[: self.end] <= width)[-1])
-
-
-def follow_stalk(outline: Points, start: int, min_evenness: float = _MIN_EVENNESS) -> Stalk | None:
-    """Follow a stalk on both sides of an outline, (n, 2), from a point of its end.
-
-    Its sides are near each other up to the blade; what is wider before, as a bud, a
-    stipule or a scrap, belongs to it. The base is where the margins of the blade, as
-    straight as beside the stalk, would meet. None where the outline widens at once, or
-    steadily as towards a tip. The method is leafid's own.
-    """
-    turned = np.roll(outline, -start, axis=0)
-    half = len(outline) // 2
-    left, right = turned[:half], np.roll(turned[::-1], 1, axis=0)[:half]
-    widths = (_measure_widths(left, right), _measure_widths(right, left, -1))
-    broadest = max(width[np.isfinite(width)].max() for width in widths)
-    for share in _BROAD:
-        ends = [int(np.argmax(width >= share * broadest)) for width in widths]
-        sides = list(map(_Side, (left, right), widths, ends))
-        if min(ends) >= _MIN_POINTS and (stalk := _measure_stalk(sides, turned, min_evenness)):
-            return stalk
-    return None
-
-
-def _measure_stalk(sides, outline, min_evenness):
-    widths = np.concatenate([side.widths[1 : side.end] for side in sides])
-    width = float(np.quantile(widths, _QUANTILE))
-    for _ in range(_ROUNDS):
-        knees = [side.find_last(_KNEE * width) for side in sides]
-        width = float(np.median(np.concatenate([side.widths[(knee + 1) // 2 : knee + 1] for side, knee in zip(sides, knees, strict=True)])))
-    knees = [side.find_last(_KNEE * width) for side in sides]
-    narrow = [side.points[: last + 1][side.widths[: last + 1] <= _KNEE * width] for side, last in zip(sides, knees, strict=True)]
-    points = np.concatenate(narrow)
-    knee = _average(sides, knees)
-    end = points[int(np.argmax(np.hypot(*(points - knee).T)))]
-    length = float(np.hypot(*(end - knee)))
-    if length < _MIN_SLENDERNESS * width:
-        return None
-    along = (end - knee) / length
-    broadest = min(float(side.widths[np.isfinite(side.widths)].max()) for side in sides)
-    growth = np.sqrt(np.clip(_BLADE * broadest / (_KNEE * width), 1.1, 4.0))
-    sharpness = []
-    depths = [0.0]
-    for power in (1, 2):
-        level = _KNEE * width * growth ** power
-        places = [place + int(np.argmax(side.widths[place:] >= level)) for side, place in zip(sides, knees, strict=True)]
-        depths.append(float((knee - _average(sides, places)) @ along))
-    first, second = np.diff(depths)
-    for side, place, knee_ in zip(sides, places, knees, strict=True):
-        after = (side.widths[place] - side.widths[knee_]) / max(place - knee_, 1)
-        sharpness.append(after / (side.widths[knee_] / max(knee_, 1)))
-    if _measure_evenness(sides, knees, width) < min_evenness and min(sharpness) < (4 if min_evenness==_MIN_EVENNESS else 2.5):
-        return None
-    is_round = second > growth**1.5 * first
-    shift = max(0.0, first) / (growth ** (1 + is_round) - 1)
-    if second < _CONCAVE * growth * first:
-        shift = 0.0
-    shift = min(shift, _LIM * width)
-    if length - first / (growth - 1) < width:
-        return None
-    if length - shift < max(width, _MIN_LENGTH * np.hypot(*np.ptp(outline, axis=0))) or length < _MIN_SLENDERNESS * width:
-        return None
-    blade = outline[knees[0] : len(outline) - knees[1]]
-    return Stalk(knee + shift * along, end, blade)
-
-
-def _measure_widths(side, other, turn=1):
-    """Measure the distance from one side to the other through the leaf."""
-    points = side @ (1, 1j)
-    inwards = _INWARDS * turn * np.gradient(points)
-    inwards = np.convolve(np.pad(inwards, 2, "edge"), np.full(5, 0.2), "valid")
-    offsets = other @ (1, 1j) - points[:, None]
-    is_through = (offsets * inwards.conj()[:, None]).real >= (0 if _THROUGH else -1e9)
-    distances = np.where(is_through, np.abs(offsets), np.inf)
-    return distances.min(axis=1)
-
-
-def _average(sides, places):
-    return np.mean([side.points[place] for side, place in zip(sides, places, strict=True)], axis=0)
-
-
-def _measure_evenness(sides, knees, width):
-    halves = []
-    for side, knee in zip(sides, knees, strict=True):
-        step = np.hypot(*(side.points[1] - side.points[0]))
-        first = min(round(0.5 * width / step) + 1, knee)
-        middle = (first + knee) // 2
-        halves.append(np.median(side.widths[first : max(middle, first + 1)]) / np.median(side.widths[middle : knee + 1]))
-    return float(np.mean(halves))
+        start, end = first[nearest[0]].tolist(), second[nearest[1]].tolist()
+        cv2.line(grey, start, end, 255, _LINE_WIDTH)
