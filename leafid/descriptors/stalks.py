@@ -53,7 +53,7 @@ _RIVAL = 0.5
 # Of a compound leaf in diagonals of the blade: smallest length of the petiole, how far
 # leaflets may hang below its base, and how far the base may be from the foot.
 _MIN_PETIOLE = 0.1
-_MAX_DROOP = 0.08
+_MAX_DROOP = 0.075
 _MAX_OFFSET = 0.25
 
 
@@ -234,7 +234,12 @@ def _measure_stalk(
     blade = np.concatenate(
         [sides[0].points[knees[0] :], sides[1].points[: knees[1] : -1]]
     )
-    return Stalk(knee + shift * along, end, blade)
+    # A lobe may touch the stalk on one side: the base is where it ends on the other.
+    ends_of_sides = [
+        side.points[place] for side, place in zip(sides, knees, strict=True)
+    ]
+    sinus = min(float((point - knee) @ along) for point in ends_of_sides)
+    return Stalk(knee + (shift + sinus) * along, end, blade)
 
 
 def _find_knees(sides: tuple[_Side, _Side], ends: list[int], width: float) -> list[int]:
