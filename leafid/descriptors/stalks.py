@@ -234,12 +234,23 @@ def _measure_stalk(
     blade = np.concatenate(
         [sides[0].points[knees[0] :], sides[1].points[: knees[1] : -1]]
     )
-    # A lobe may touch the stalk on one side: the base is where it ends on the other.
-    ends_of_sides = [
-        side.points[place] for side, place in zip(sides, knees, strict=True)
+    rises = [
+        _measure_rise(side.points[place:] - knee, along, width)
+        for side, place in zip(sides, knees, strict=True)
     ]
-    sinus = min(float((point - knee) @ along) for point in ends_of_sides)
-    return Stalk(knee + (shift + sinus) * along, end, blade)
+    return Stalk(knee + (shift - max(rises)) * along, end, blade)
+
+
+def _measure_rise(offsets: Points, along: Points, width: float) -> float:
+    """Measure how far a margin rises along the stalk before it turns back to a lobe.
+
+    A lobe may touch the stalk on the other side.
+    """
+    heights = -offsets @ along
+    across = np.abs(offsets @ (along[::-1] * (1, -1)))
+    is_back = np.maximum.accumulate(heights) - heights > width / 2
+    end = int(np.argmax(is_back | (across > 2 * width)))
+    return float(heights[0] if across[end] > 2 * width else heights[: end + 1].max())
 
 
 def _find_knees(sides: tuple[_Side, _Side], ends: list[int], width: float) -> list[int]:
