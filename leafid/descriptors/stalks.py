@@ -35,6 +35,8 @@ _ROUNDS = 2
 # leaflets of a rachis.
 _KNEE = 1.5
 _LEAFLET = 4.0
+# Reach of a sinus from its middle, in widths of the stalk.
+_REACH = 4.0
 # Smallest length of a stalk, in its widths, and in diagonals of the leaf.
 _MIN_SLENDERNESS = 1.5
 _MIN_LENGTH = 0.03
@@ -249,8 +251,10 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
     heights = -offsets @ along
     across = np.abs(offsets @ (along[::-1] * (1, -1)))
     is_back = np.maximum.accumulate(heights) - heights > width / 2
-    end = int(np.argmax(is_back | (across > 2 * width)))
-    return float(heights[0] if across[end] > 2 * width else heights[: end + 1].max())
+    end = int(np.argmax(is_back | (across > _REACH * width)))
+    return float(
+        heights[0] if across[end] > _REACH * width else heights[: end + 1].max()
+    )
 
 
 def _find_knees(sides: tuple[_Side, _Side], ends: list[int], width: float) -> list[int]:
