@@ -119,8 +119,8 @@ def find_stalk(segmentation: Segmentation) -> Stalk | None:
     axis = find_axis(measure_symmetry(segmentation.blade), outline)
     along = outline @ (axis.tip - axis.base)
     ends = outline[[int(np.argmin(along)), int(np.argmax(along))]]
-    found = [follow_stalk(outline, end) for end in ends]
-    stalks = sorted(filter(None, found), key=lambda stalk: stalk.length)
+    candidates = [follow_stalk(outline, end) for end in ends]
+    stalks = sorted(filter(None, candidates), key=lambda stalk: stalk.length)
     if len(stalks) == 2 and stalks[0].length > _RIVAL * stalks[1].length:
         return None
     return stalks[-1] if stalks else None
