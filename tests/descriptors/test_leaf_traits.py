@@ -62,6 +62,7 @@ REACHED_SAID = {
     "base": 0.64,
     "leaflets": 0.54,
     "margin": 0.69,
+    "petiole": 0.7,
     "dark": 0.71,
     "small": 0.68,
 }
