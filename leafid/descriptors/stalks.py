@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from scipy.spatial import cKDTree
 
 from leafid.descriptors.arrays import Floats, Plane, Points
 from leafid.descriptors.axis import find_axis, measure_symmetry
@@ -305,8 +306,8 @@ def _list_sides(outline: Points, end: Points) -> tuple[_Side, _Side]:
     half = len(outline) // 2
     left = turned[: half + 1]
     right = np.roll(turned[::-1], 1, axis=0)[:half]
-    distances = np.abs((left @ (1, 1j))[:, None] - right @ (1, 1j))
-    return _Side(left, distances.min(axis=1)), _Side(right, distances.min(axis=0))
+    widths = [cKDTree(right).query(left)[0], cKDTree(left).query(right)[0]]
+    return _Side(left, widths[0]), _Side(right, widths[1])
 
 
 def _find_end(segmentation: Segmentation) -> Points:
@@ -340,8 +341,8 @@ def _trace_leaf(leaf: Mask) -> Points:
 
 def _join(grey: Plane, first: Points, second: Points) -> None:
     """Draw a line between two parts that are near each other, columns and rows."""
-    distances = np.abs((first @ (1, 1j))[:, None] - second @ (1, 1j))
-    nearest = np.unravel_index(int(distances.argmin()), distances.shape)
-    if distances[nearest] <= _MAX_GAP * max(grey.shape):
-        start, end = first[nearest[0]].tolist(), second[nearest[1]].tolist()
+    distances, nearest = cKDTree(second).query(first)
+    place = int(distances.argmin())
+    if distances[place] <= _MAX_GAP * max(grey.shape):
+        start, end = first[place].tolist(), second[nearest[place]].tolist()
         cv2.line(grey, start, end, 255, _LINE_WIDTH)
