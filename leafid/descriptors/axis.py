@@ -16,8 +16,8 @@ _ANGLES = 1024
 _RADII = 64
 # Standard deviation that the overlap is smoothed by, in degrees of arc.
 _BLUR = 2.0
-# Overlap with its mirror image of a blade that has an axis of symmetry.
-_MIN_OVERLAP = 0.8
+#: Overlap with its mirror image of a blade that has an axis of symmetry.
+MIN_OVERLAP = 0.8
 # Greatest width of a blade, in its lengths.
 _WIDEST = 2.0
 # Smallest angle between an axis and another one.
@@ -109,7 +109,7 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
     """
     axes, overlaps = symmetry.find_axes()
     lengths, widths = _measure_sides(corners, axes)
-    is_axis = (overlaps >= _MIN_OVERLAP) & (_WIDEST * lengths >= widths)
+    is_axis = (overlaps >= MIN_OVERLAP) & (_WIDEST * lengths >= widths)
     if not is_axis.any():
         return _find_longest_diameter(corners)
     slimness = np.log(lengths / widths)
@@ -117,7 +117,7 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
     index = int(np.argmax(scores))
     axis = axes[index]
     is_rival = np.abs(axes @ axis) < np.cos(_RIVAL_ANGLE)
-    lead = scores[index] - scores[is_rival].max(initial=_MIN_OVERLAP)
+    lead = scores[index] - scores[is_rival].max(initial=MIN_OVERLAP)
     along = (corners - symmetry.centroid) @ axis
     base, tip = symmetry.centroid + np.outer((along.min(), along.max()), axis)
     return Axis(base, tip, float(np.clip(lead / _CLEAR, 0, 1)))

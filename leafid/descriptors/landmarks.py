@@ -6,10 +6,16 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from leafid.descriptors.axis import Axis, Symmetry, find_axis, measure_symmetry
+from leafid.descriptors.axis import (
+    MIN_OVERLAP,
+    Axis,
+    Symmetry,
+    find_axis,
+    measure_symmetry,
+)
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
-from leafid.segmentation.crop import find_petiole_foot
-from leafid.segmentation.result import Segmentation, find_bounding_box
+from leafid.descriptors.stalks import find_rachis, find_stalk
+from leafid.segmentation.result import Mask, Segmentation, find_bounding_box
 
 CONTOUR_POINTS = 2048
 # Largest angle between the tip and the centroid of a blade, as seen from the base.
@@ -17,16 +23,7 @@ _TIP_BEARING = np.radians(40)
 _RACHIS_BEARING = np.radians(12)
 _SPINE_BEARING = np.radians(45)
 # Confidence of an axis beside which there is no petiole.
-_PLAIN = 0.5
-# Of the sinus of a base, in lengths of the blade: by how much the margin turns back
-# beside it, its greatest depth, and its greatest distance from the midrib.
-_SINUS = 0.015
-_SINUS_DEPTH = 0.4
-_SINUS_REACH = 0.12
-# Distance of the petiole from the largest part of a blade that it doesn't belong to.
-_APART = 0.2
-# Distance from the midrib of an outline that leaves the rachis, in lengths of the blade.
-_RACHIS_REACH = 0.04
+_PLAIN = 0.8
 # Smallest distance from base to tip, in pixels.
 _MIN_LENGTH = 8
 # Empty pixels around a traced blade.
@@ -76,10 +73,10 @@ class Landmarks:
         return offsets / max(self.length, 1e-9)
 
 
-def trace_blade(segmentation: Segmentation) -> tuple[Points, Points]:
-    """Trace the blade: `contour` and `corners` of its `Landmarks`."""
-    row0, row1, col0, col1 = find_bounding_box(segmentation.blade)
-    crop = segmentation.blade[row0:row1, col0:col1].astype(np.uint8)
+def trace_blade(blade: Mask) -> tuple[Points, Points]:
+    """Trace a blade: `contour` and `corners` of its `Landmarks`."""
+    row0, row1, col0, col1 = find_bounding_box(blade)
+    crop = blade[row0:row1, col0:col1].astype(np.uint8)
     grey = np.pad(crop * np.uint8(255), _PAD)
     corner = np.array([row0, col0]) - _PAD
     contours = trace_contours(grey)
@@ -91,16 +88,19 @@ def trace_blade(segmentation: Segmentation) -> tuple[Points, Points]:
 
 
 def find_landmarks(
-    segmentation: Segmentation, ends: Points | None = None, *, is_compound: bool = False
+    segmentation: Segmentation,
+    ends: Points | None = None,
+    *,
+    is_compound: bool | None = False,
 ) -> Landmarks:
     """Find base and tip of a blade, which is not empty.
 
-    The base is where the petiole meets the blade, or the end of the sinus that it lies
-    in. The tip is the point of the outline that is farthest from the petiole, in the
-    direction of the blade's centroid, or else where the axis of symmetry ends; of a
-    compound leaf, which may lack leaflets, it is the tip of the leaflet that the rachis
-    points to. Without a petiole, base and tip are the ends of the axis of symmetry, or
-    else of the longest diameter. The method is leafid's own.
+    The base is where the stalk meets the blade. The tip is the point of the outline
+    that is farthest from it, in the direction of the blade's centroid, or else where
+    the axis of symmetry ends; of a compound leaf, which may lack leaflets, it is the
+    tip of the leaflet that the rachis points to. Without a stalk, or with one at both
+    ends, base and tip are the ends of the axis of symmetry, or else of the longest
+    diameter. The method is leafid's own.
 
     Parameters
     ----------
@@ -109,28 +109,40 @@ def find_landmarks(
         Rows and columns of tip and base, where a person chose them.
     is_compound : bool
     """
-    contour, corners = trace_blade(segmentation)
-    symmetry = measure_symmetry(segmentation.blade)
+    blade = segmentation.blade
+    if is_compound:
+        stalk = find_rachis(segmentation)
+    else:
+        stalk = find_stalk(segmentation)
+        if stalk is not None:
+            blade = stalk.remove(segmentation.mask)
+    if stalk is not None and is_compound is None and stalk.is_hidden(blade):
+        stalk, blade = None, segmentation.blade
+    contour, corners = trace_blade(blade)
+    symmetry = measure_symmetry(blade)
     axis = find_axis(symmetry, corners)
-    foot = find_petiole_foot(segmentation)
-    if ends is None and foot is not None:
-        foot = foot[::-1]
+    confidence = 1.0
+    if ends is None and stalk is not None:
+        base = stalk.base
         if is_compound:
-            points = np.argwhere(segmentation.blade).astype(np.float64)
-            tip = _find_farthest(points, foot, symmetry.centroid, _RACHIS_BEARING)
+            points = np.argwhere(blade).astype(np.float64)
+            tip = _find_farthest(points, base, symmetry.centroid, _RACHIS_BEARING)
         else:
-            tip = _find_tip(contour, foot, symmetry)
-        is_petiole = is_compound or not _is_spine(foot, symmetry, axis)
-        if is_petiole and np.hypot(*(tip - foot)) >= _MIN_LENGTH:
-            base = _find_base(contour, foot, tip, is_compound=is_compound)
+            tip = _find_tip(contour, base, symmetry)
+            # A bent blade isn't symmetric.
+            overlap = symmetry.measure_overlap(tip - base)
+            confidence = min(overlap / MIN_OVERLAP, 1.0)
+        is_petiole = is_compound or not _is_spine(base, symmetry, axis)
+        if is_petiole and np.hypot(*(tip - base)) >= _MIN_LENGTH:
             ends = np.array([tip, base])
+            corners = np.vstack([corners, base])
     if ends is None:
         return Landmarks(contour, corners, axis.base, axis.tip, None, axis.confidence)
     tip, base = ends
-    # The petiole ends farthest from the base.
-    offsets = np.argwhere(segmentation.petiole) - base
-    petiole = float(np.hypot(*offsets.T).max(initial=0))
-    return Landmarks(contour, corners, base, tip, petiole)
+    petiole = 0.0
+    if stalk is not None:
+        petiole = float(np.hypot(*(stalk.end - base)))
+    return Landmarks(contour, corners, base, tip, petiole, confidence)
 
 
 def _is_spine(foot: Points, symmetry: Symmetry, axis: Axis) -> bool:
@@ -185,36 +197,3 @@ def _make_axes(base: Points, tip: Points) -> Points:
     """Make the unit vectors from base to tip, and to the right of an upright leaf."""
     row, col = (tip - base) / max(float(np.hypot(*(tip - base))), 1e-9)
     return np.array([[row, col], [col, -row]])
-
-
-def _find_base(
-    contour: Points, foot: Points, tip: Points, *, is_compound: bool
-) -> Points:
-    """Find the end of the sinus that the petiole lies in, or else the petiole's end.
-
-    Followed from the petiole on both sides, the margin of a cordate base first rises to
-    the end of the sinus, and then falls to the end of a lobe. Both ends count by their
-    heights: one of the lobes may touch the petiole. The rachis of a compound leaf ends
-    such a sinus where the outline turns aside, to the first leaflet.
-    """
-    distances = np.hypot(*(contour - foot).T)
-    start = int(np.argmin(distances))
-    length = float(np.hypot(*(tip - foot)))
-    # Leaflets may lie apart.
-    if distances[start] > _APART * length:
-        return foot
-    # Of a petiole that ends in a bud, the foot is its middle.
-    foot = contour[start]
-    offsets = (contour - foot) @ _make_axes(foot, tip).T / length
-    forward = np.roll(np.arange(len(contour)), -start)
-    ends, heights = [], []
-    for side in (forward, forward[::-1]):
-        along, across = offsets[side].T
-        is_beyond = np.maximum.accumulate(along) - along > _SINUS
-        if is_compound:
-            is_beyond |= np.abs(across) > _RACHIS_REACH
-        end = int(np.argmax(along[: int(np.argmax(is_beyond)) + 1]))
-        if 0 < along[end] < _SINUS_DEPTH and abs(across[end]) < _SINUS_REACH:
-            ends.append(contour[side[end]])
-            heights.append(along[end])
-    return np.average(ends, axis=0, weights=heights) if ends else foot

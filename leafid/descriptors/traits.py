@@ -131,9 +131,9 @@ def measure_reliable_traits(
     """
     if not leaf.blade.any():
         return {}, None
-    resolution = measure_resolution(trace_blade(leaf)[0], leaf.picture)
+    resolution = measure_resolution(trace_blade(leaf.blade)[0], leaf.picture)
     is_compound, leaflets = count_leaflets(leaf.blade, resolution)
-    landmarks = find_landmarks(leaf, ends, is_compound=bool(is_compound))
+    landmarks = find_landmarks(leaf, ends, is_compound=is_compound)
     traits: dict[str, float] = {}
     if leaf.outline_confidence < MIN_CONFIDENCE or leaf.may_be_several:
         return traits, landmarks

@@ -28,22 +28,22 @@ FORMS = {
 }
 
 
-def draw(form, ratio, angle, stalk=0.0):
-    """Draw a blade of `LENGTH`, with a stalk of that share of it."""
+def draw(form, ratio, angle, stalk=0.0, width=0.012):
+    """Draw a blade of `LENGTH`, with a stalk of that share of it, as wide as this."""
     half = LENGTH * (1 + 2 * stalk) * 0.75
     rows, cols = np.mgrid[-half:half, -half:half] * 2 / LENGTH
     along = cols * np.cos(angle) + rows * np.sin(angle)
     across = np.abs(rows * np.cos(angle) - cols * np.sin(angle))
     blade = (across <= FORMS[form](along, ratio)) & (np.abs(along) <= 1)
     is_below = (along < -0.98) & (along > -1 - 2 * stalk)
-    return Segmentation.from_mask(blade | (is_below & (across < 0.012)))
+    return Segmentation.from_mask(blade | (is_below & (across < width)))
 
 
 @pytest.mark.parametrize("stalk", [0.0, 0.25])
 @pytest.mark.parametrize("ratio", [1.1, 1.5, 3.0, 12.0])
 @pytest.mark.parametrize("form", FORMS)
 def test_length_and_width_are_those_of_the_drawn_figure(form, ratio, stalk):
-    if stalk and ratio > 3 and form in ("lens", "drop"):
+    if stalk and ratio > 3 and form == "lens":
         pytest.skip("the stalk is as wide as the end of the blade")
     angle = 7 * ratio + len(form)
     values = measure_leaf(draw(form, ratio, angle, stalk)).values
@@ -95,3 +95,43 @@ def test_nothing_is_sure_of_the_size_of_a_cut_blade():
         "teeth": 0,
         "tooth_depth": 0,
     }
+
+
+@pytest.mark.parametrize("form", ["ellipse", "rectangle"])
+@pytest.mark.parametrize("ratio", [5.0, 9.0])
+def test_a_wide_stalk_of_a_slim_blade_is_its_petiole(form, ratio):
+    leaf = draw(form, ratio, 0.4, 0.3, width=0.03)
+    values = measure_leaf(leaf).values
+    assert values["length"] == pytest.approx(LENGTH, rel=0.04)
+    assert values["petiole_length"] == pytest.approx(0.3 * LENGTH, rel=0.15)
+
+
+def test_a_scrap_at_the_end_of_a_stalk_lies_outside_the_length():
+    mask = draw("ellipse", 1.2, np.pi / 2, 0.4).mask
+    rows, cols = np.nonzero(mask)
+    end = cols[rows == rows.min()].mean()
+    grid = np.mgrid[: mask.shape[0], : mask.shape[1]]
+    for side in (-1, 1):
+        centre = np.array([rows.min() + 10, end + side * 20])
+        mask |= np.hypot(*(grid - centre[:, None, None])) < 21
+    values = measure_leaf(Segmentation.from_mask(mask)).values
+    assert values["length"] == pytest.approx(LENGTH, rel=0.03)
+    assert values["petiole_length"] == pytest.approx(0.4 * LENGTH, rel=0.15)
+
+
+@pytest.mark.parametrize("form", ["lens", "drop"])
+def test_a_pointed_end_is_no_petiole(form):
+    for angle in (0.2, 1.1, 2.4):
+        measures = measure_leaf(draw(form, 7.0, angle))
+        assert measures.values["petiole_length"] is None
+        assert not measures.landmarks.has_base
+
+
+def test_nothing_is_sure_of_the_width_of_a_bent_blade():
+    rows, cols = np.mgrid[-400:400, -400:400]
+    distance, bearing = np.hypot(rows + 150, cols), np.arctan2(cols, rows + 150)
+    is_blade = np.abs(distance - 300) < 45 * np.sqrt(np.maximum(1 - bearing**2, 0))
+    is_stalk = (np.abs(distance - 300) < 6) & (bearing > -1.4) & (bearing < -0.9)
+    measures = measure_leaf(Segmentation.from_mask(is_blade | is_stalk))
+    assert measures.landmarks.has_base
+    assert measures.confidence["width"] < 0.9

@@ -330,15 +330,8 @@ def test_lobes_that_one_sinus_divides_are_not_numbered(real_data):
     assert "lobes" not in traits
 
 
-@pytest.mark.parametrize(
-    "picture",
-    [
-        "imageclef2011/Train/2451.jpg",
-        "leafsnap-224/unknown/Aesculus glabra/1702.jpg",
-    ],
-)
-def test_lobes_that_may_be_leaflets_are_neither(picture, real_data):
-    image = read_image(real_data / picture)
+def test_lobes_that_may_be_leaflets_are_neither(real_data):
+    image = read_image(real_data / "imageclef2011/Train/2451.jpg")
     traits, _ = measure_reliable_traits(segment(image, AcquisitionType.SCAN_LIKE))
     assert not traits.keys() - {"petiole"}
 
