@@ -1,11 +1,13 @@
 """Hooks of MkDocs: pages made from the code, and pages of files that are not in docs/.
 
-- The marker ``<!-- commands -->`` in a page becomes the reference of all commands, made from their parsers.
+- The marker ``<!-- commands -->`` in a page becomes the reference of all commands, made
+  from their parsers.
 - The marker ``<!-- examples -->`` becomes the text of all examples.
 - The marker ``<!-- measures -->`` becomes the table of ``leafid measure --list``.
-- The marker ``<!-- api -->`` becomes the reference of the public names, which mkdocstrings makes from the docstrings.
-- `INCLUDED` files are pages, too. Links between all pages work in the repository as well as in the site; a link to
-  another file of the repository becomes plain text.
+- The marker ``<!-- api -->`` becomes the reference of the public names, which
+  mkdocstrings makes from the docstrings.
+- `INCLUDED` files are pages, too. Links between all pages work in the repository as
+  well as in the site; a link to another file of the repository becomes plain text.
 """
 
 from __future__ import annotations
@@ -85,11 +87,13 @@ def on_page_markdown(
 def _show_examples() -> Iterator[str]:
     for file in sorted((REPOSITORY / "examples").glob("*.*")):
         if file.suffix in _LANGUAGES:
-            yield f"## {file.name}\n\n```{_LANGUAGES[file.suffix]}\n{file.read_text(encoding='utf-8')}```\n\n"
+            content = file.read_text(encoding="utf-8")
+            yield f"## {file.name}\n\n```{_LANGUAGES[file.suffix]}\n{content}```\n\n"
 
 
 def _list_measures() -> Iterator[str]:
-    yield "| measure | unit | what it is | source | depends on |\n|---|---|---|---|---|\n"
+    yield "| measure | unit | what it is | source | depends on |\n"
+    yield "|---|---|---|---|---|\n"
     for name, row in list_measures().items():
         yield f"| `{name}` | {' | '.join(row.values())} |\n"
 
@@ -114,9 +118,11 @@ def _describe_command(name: str) -> Iterator[str]:
     parser = Parser(module.Options, prog=f"leafid {name}", description=module.__doc__)
     usage = parser.format_help().partition("\n\n")[0]
     text, _, examples = (parser.description or "").partition("examples:\n")
-    yield f"### leafid {name}\n\n```text\n{usage}\n```\n\n```text\n{text.strip()}\n```\n\n"
+    yield f"### leafid {name}\n\n```text\n{usage}\n```\n\n"
+    yield f"```text\n{text.strip()}\n```\n\n"
     if examples:
-        yield f"Examples:\n\n```sh\n{''.join(line.strip() + chr(10) for line in examples.splitlines())}```\n\n"
+        lines = "".join(f"{line.strip()}\n" for line in examples.splitlines())
+        yield f"Examples:\n\n```sh\n{lines}```\n\n"
     for group in parser._action_groups:
         actions = [
             action

@@ -1,4 +1,4 @@
-"""Writes the tables of recipe keys into a page: ``python docs/recipe_keys.py docs/formats.md``."""
+"""Writes tables of recipe keys: ``python docs/recipe_keys.py docs/formats.md``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from leafid.learning.settings import ClassifierSettings
 
 
 def insert_tables(page: str) -> str:
-    """Replace the tables between ``<!-- keys: NAME -->`` and ``<!-- end -->``, where NAME is recipe or expert."""
+    """Replace the tables between ``<!-- keys: NAME -->`` and ``<!-- end -->``."""
     for name, kind in (("recipe", Recipe), ("expert", Expert)):
         before, following = page.split(f"<!-- keys: {name} -->\n")
         _, after = following.split("<!-- end -->", 1)
@@ -23,14 +23,15 @@ def insert_tables(page: str) -> str:
 
 
 def format_table(kind: type[Struct]) -> str:
-    """Format the commented keys of a struct as a Markdown table, its own before those of its base."""
+    """Format the commented keys of a struct, then those of its base, in Markdown."""
     comments = {
         **_read_comments(kind),
         **(_read_comments(ClassifierSettings) if kind is Expert else {}),
     }
     fields = {field.name: field for field in structs.fields(kind)}
     rows = [
-        f"| `{fields[n].encode_name}` | {comments[n]} | {_format_default(fields[n])} |\n"
+        f"| `{fields[n].encode_name}` | {comments[n]} | {_format_default(fields[n])} "
+        "|\n"
         for n in comments
     ]
     return "| key | value | default |\n|---|---|---|\n" + "".join(rows)

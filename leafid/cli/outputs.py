@@ -166,7 +166,7 @@ def check_output(
 
 
 def check_output_folder(folder: StrPath, inputs: Iterable[StrPath], flag: str) -> None:
-    """Check as `check_output` does, and that a folder of pictures isn't inside one that is read."""
+    """Check as `check_output` does, and that no folder that is read holds this one."""
     for path in map(Path, inputs):
         if path.is_dir() and Path(folder).resolve().is_relative_to(path.resolve()):
             raise UsageError(f"{flag} {folder}: expected a folder outside {path}")

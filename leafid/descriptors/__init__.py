@@ -1,1 +1,1 @@
-"""What a leaf measures: pure functions from a picture and its leaf to numbers, and a registry of them by name."""
+"""Pure functions from a picture and its leaf to numbers, registered by name."""

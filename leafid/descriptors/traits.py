@@ -65,8 +65,8 @@ _RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
 _MIN_SPACING = 6.0
 # Longest cut along the border of the picture, in widths, of a whole blade.
 _MAX_CUT = 0.1
-# Distance from the border, in pixels, of a margin that isn't cut, and the smallest share
-# of the outline that shows of what kind it is.
+# Distance from the border, in pixels, of a margin that isn't cut, and the smallest
+# share of the outline that shows of what kind it is.
 _BORDER = 4
 _MIN_MARGIN = 0.4
 # Largest distance of the greatest width of an elliptic blade from its middle.
@@ -78,9 +78,9 @@ _MIN_SINUS = 0.06
 _PALMATE = 33.0
 # Standard deviation of the outline that lobes are counted in.
 _LOBE_SMOOTHING = 0.006
-# Smallest number of sinuses: a slit or a bite divides no lobes. Depth of the deepest one
-# between palmate lobes that may be leaflets: 0.67 in one of 110 simple leaves, less in
-# the others.
+# Smallest number of sinuses: a slit or a bite divides no lobes. Depth of the deepest
+# one between palmate lobes that may be leaflets: 0.67 in one of 110 simple leaves, less
+# in the others.
 _MIN_SINUSES = 2
 _SEPARATE = 2 / 3
 # Smallest distance of a lobe's end, relative to the farthest one.
@@ -426,7 +426,7 @@ def find_peaks(values: Floats, prominence: float) -> Indices:
 
 
 def is_fan(values: Mapping[str, float]) -> bool:
-    """Whether a blade, given by its traits, is a wedge or half a disc with a broad end."""
+    """Whether a blade, by its traits, is a wedge or half a disc with a broad end."""
     angle = values.get("apex_angle", 0)
     is_wedge = angle >= 115 and values.get("base_bulge", 1) < 0.1
     ratio = values["length_width"]

@@ -1,4 +1,4 @@
-"""Measures the leaves of a picture, each with the verdict of a model on whether it is one."""
+"""Measures the leaves of a picture, each with the verdict of a model."""
 
 from collections.abc import Iterator, Sequence
 

@@ -61,7 +61,8 @@ class Model(NotebookMixin):
             - self.species.keys()
         ):
             raise ValueError(
-                f"expected an entry of every species, found none of {', '.join(sorted(unknown))}"
+                "expected an entry of every species, found none of "
+                f"{', '.join(sorted(unknown))}"
             )
         check_shapes(self.types, self.recogniser)
 
@@ -82,7 +83,8 @@ class Model(NotebookMixin):
         except KeyError:
             known = ", ".join(map(str, self.types))
             raise LeafidError(
-                f"the model was not trained for pictures of type {acquisition_type}, only for {known}; "
+                f"the model was not trained for pictures of type {acquisition_type}, "
+                f"only for {known}; "
                 "say --assume-type with one of these, or use another model"
             ) from None
 
@@ -109,7 +111,8 @@ class Model(NotebookMixin):
         write_object(path, self, large)
         if any(model.identifier.estimators for model in self.types.values()):
             _log.info(
-                "%s holds a classifier of scikit-learn: to read it, set %s=%s in the environment",
+                "%s holds a classifier of scikit-learn: to read it, set %s=%s in the "
+                "environment",
                 path,
                 ALLOWED,
                 ESTIMATORS,

@@ -28,7 +28,8 @@ T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 6
 _SIZE_BYTES = 8
 _FORGERY = (
-    "the model holds a classifier of scikit-learn, whose compiled code trusts the numbers in the file, so that a "
+    "the model holds a classifier of scikit-learn, whose compiled code trusts the "
+    "numbers in the file, so that a "
     "forged file could take control of the program"
 )
 
@@ -94,7 +95,8 @@ def read_object(path: StrPath, type_: type[T]) -> T:
             if (version := manifest.get("format_version")) != FORMAT_VERSION:
                 raise LeafidError(
                     f"{path}: expected model format {FORMAT_VERSION}, found {version} "
-                    f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
+                    f"(written by leafid {manifest.get('program_version')}); update "
+                    "leafid or train the model again"
                 )
             if _holds_estimators(manifest["model"]):
                 check_allowed(ESTIMATORS, f"{path}: {_FORGERY}")
@@ -114,7 +116,8 @@ def read_object(path: StrPath, type_: type[T]) -> T:
                 f"{path}: out of memory; end other programs, or raise the limit"
             ) from error
         raise LeafidError(
-            f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
+            f"{path}: expected a leafid model, found something else, or the model is "
+            f"damaged: {error!s:.300}; "
             "train it again or get a new copy"
         ) from error
 
@@ -165,7 +168,8 @@ def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
         if scale is not None:
             if read_array(scale).shape != array.shape[1:]:
                 raise ValueError(
-                    f"expected as many scales {scale:.100} as the array {name:.100} has columns"
+                    f"expected as many scales {scale:.100} as the array {name:.100} "
+                    "has columns"
                 )
             array = array * read_array(scale)
         if array.dtype.kind != "f" or not np.isfinite(array).all():

@@ -49,8 +49,10 @@ _log = logging.getLogger(__name__)
 _HEADERS = {
     # No inline script or style, nothing from elsewhere; the answer's pictures are in
     # the page itself.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src "
+    "'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # With no-referrer, browsers send 'Origin: null' for a form.

@@ -16,7 +16,8 @@ MM_PER_INCH = 25.4
 # Programs write 72 and 96, whatever the picture shows.
 _LEAST_DPI = 100
 _MOST_DPI = 2400
-# Pages and scanner beds, in millimetres: A4, Letter, both, Legal and A3; by which part a picture may be off.
+# Pages and scanner beds, in millimetres: A4, Letter, both, Legal and A3; by which part
+# a picture may be off.
 _PAGES = ((210, 297), (216, 279), (216, 297), (216, 356), (297, 420))
 _PAGE_TOLERANCE = 0.02
 # Confidence in the resolution of other pictures, which are cut off or resized.
@@ -76,9 +77,10 @@ def read_mm_per_pixel(file: StrPath) -> tuple[float | None, str | None]:
 
 
 def rate_resolution(mm_per_pixel: float | None, shape: tuple[int, ...]) -> float | None:
-    """Rate how sure the size of a pixel is that a file declares: 1 where the picture has the size of a page or bed.
+    """Rate how sure a file's size of a pixel is: 1 for a picture as large as a page.
 
-    Any other picture may have been resized, and keep its resolution. None without a size.
+    Any other picture may have been resized, and keep its resolution. None without a
+    size.
     """
     if mm_per_pixel is None:
         return None

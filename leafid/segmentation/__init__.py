@@ -1,1 +1,1 @@
-"""From a picture to the leaf: its mask, its blade without the petiole, a normalised crop."""
+"""From a picture to the leaf: its mask, its blade without petiole, and a crop."""

@@ -10,32 +10,37 @@ from leafid.segmentation.pixels import Image, scale_size, shrink
 
 Values = NDArray[np.float32]
 
-# Side of the sampling grid. The surface is smooth: more samples change nothing but the time.
+# Side of the sampling grid. The surface is smooth: more samples change nothing but the
+# time.
 SAMPLES = 48
 _FAR = 25.0  # 8-bit Lab units; no shade of the sheet is farther from its colour
 _NOISE_FLOOR = (
     1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
 )
-# Factor by which pictures are reduced to interpolate in them, and standard deviation of the blur there, in pixels.
+# Factor by which pictures are reduced to interpolate in them, and standard deviation of
+# the blur there, in pixels.
 _STEP = 4
 _BLUR = 6.0
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
-    """Fit the sheet's colour as a surface over the picture, and measure the scatter around it (at least 1.5).
+    """Fit the sheet's colour as a surface, and the scatter around it (from 1.5).
 
-    The surface lies on a coarse grid that spans the picture, float32 (h, w, 3) with at most `SAMPLES` a side. Surface
-    and scatter are in OpenCV's 8-bit Lab: L scaled to 0..255, a and b shifted by 128. `quick` halves the samples a side
-    and the rounds of reweighting.
+    The surface lies on a coarse grid that spans the picture, float32 (h, w, 3) with at
+    most `SAMPLES` a side. Surface and scatter are in OpenCV's 8-bit Lab: L scaled to
+    0..255, a and b shifted by 128. `quick` halves the samples a side and the rounds of
+    reweighting.
 
-    A plane is fitted to the picture's border, with weights that ignore outliers (a leaf cut by the border, a scanner's
-    dark rim), and then a surface of third order to all samples that resemble the plane. The weights are Geman and
-    McClure's, 1 / (1 + (r / s)²)² [1]_.
+    A plane is fitted to the picture's border, with weights that ignore outliers (a leaf
+    cut by the border, a scanner's dark rim), and then a surface of third order to all
+    samples that resemble the plane. The weights are Geman and McClure's, 1 / (1 + (r /
+    s)²)² [1]_.
 
     References
     ----------
-    .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
-       Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
+    .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted
+       least squares", Communications in Statistics 6(9), 1977,
+       doi:10.1080/03610927708827533.
     """
     side = SAMPLES // 2 if quick else SAMPLES
     coarse = cv2.cvtColor(shrink(image, side), cv2.COLOR_BGR2LAB)
@@ -51,7 +56,8 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     outer, outer_basis = samples[:, border], basis[:3, border]
     rounds = 3 if quick else 6
     plane = _fit_robust_plane(outer_basis, outer, rounds)
-    # Where two corners or more are lighter, the plane was fitted to a leaf along the border, and they are the sheet.
+    # Where two corners or more are lighter, the plane was fitted to a leaf along the
+    # border, and they are the sheet.
     corners = [0, cols - 1, -cols, -1]
     difference = samples[:, corners] - plane @ basis[:3, corners]
     far_corners = _sum_squares(difference) > _FAR**2
@@ -70,7 +76,7 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
 
 
 def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
-    """Interpolate colours, (H, W, C), smoothly where their weights, (H, W), are small."""
+    """Interpolate colours, (H, W, C), where their weights, (H, W), are small."""
     weights = weights[..., None].astype(np.float32)
     planes = np.concatenate([colours * weights, weights], axis=2)
     size = scale_size(planes, 1 / _STEP)
@@ -111,20 +117,25 @@ def _compute_weights(squares: Values, scale: float) -> Values:
 
 
 def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
-    """Fit channels, shape (3, n), by a basis, (t, n), in weighted least squares; coefficients (3, t)."""
+    """Fit channels, shape (3, n), by a basis, (t, n), in weighted least squares.
+
+    Coefficients (3, t).
+    """
     weighted = basis * weights
-    # A penalty, tiny beside thousands of samples, keeps a picture one pixel wide solvable.
+    # A penalty, tiny beside thousands of samples, keeps a picture one pixel wide
+    # solvable.
     penalty = np.full(len(basis), 1e-2, np.float32)
     penalty[0] = 1e-6
     sums = weighted @ np.concatenate([basis, values]).T
     gram = sums[:, : len(basis)] + np.diag(penalty)
-    # OpenCV's solver, because NumPy's needs longer to check such a small matrix than to solve it.
+    # OpenCV's solver, because NumPy's needs longer to check such a small matrix than to
+    # solve it.
     solution = cv2.solve(gram, sums[:, len(basis) :], flags=cv2.DECOMP_CHOLESKY)[1]
     return np.asarray(solution, np.float32).T
 
 
 def _make_basis(rows: int, cols: int) -> Values:
-    """List the monomials in row and column up to third order, both running from -1 to 1; shape (10, rows · cols)."""
+    """List monomials up to third order in row and column, from -1 to 1: (10, H · W)."""
     row, col = np.meshgrid(
         np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij"
     )

@@ -21,17 +21,19 @@ _MARGIN = 0.05  # free part of the square on each side of the leaf
 
 
 def estimate_upright_angle(segmentation: Segmentation) -> float:
-    """Estimate the angle by which a leaf must be turned to stand upright, base and petiole below.
+    """Estimate the angle that turns a leaf upright, with base and petiole below.
 
-    In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must not be empty.
+    In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must
+    not be empty.
 
-    The method is leafid's own. With a petiole, the axis runs from where the petiole meets the blade to the blade's
-    centroid. Without one it is the principal axis, and the end with the longer tail (third moment along the axis) is
-    the tip.
+    The method is leafid's own. With a petiole, the axis runs from where the petiole
+    meets the blade to the blade's centroid. Without one it is the principal axis, and
+    the end with the longer tail (third moment along the axis) is the tip.
     """
     row0, _, col0, _ = segmentation.box
     blade = segmentation.blade[get_window(segmentation.box)].view(np.uint8)
-    # Using every pixel of a large leaf would change the angle by less than a tenth of a degree.
+    # Using every pixel of a large leaf would change the angle by less than a tenth of a
+    # degree.
     step = max(1, min(blade.shape) // _MOMENTS_SIZE)
     moments = cv2.moments(np.ascontiguousarray(blade[::step, ::step]), True)
     if not moments["m00"]:
@@ -61,10 +63,11 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
 def crop_leaf(
     image: Image, segmentation: Segmentation, size: int, *, upright: bool = True
 ) -> tuple[Image, Mask]:
-    """Cut the leaf out on white, upright and scaled to a square of `size` pixels a side.
+    """Cut the leaf out on white, upright, in a square of `size` pixels a side.
 
-    Takes and returns BGR or grey pictures, with the mask of the crop; the leaf must not be empty. Its longer side fills
-    the square but for a margin of a twentieth on each side.
+    Takes and returns BGR or grey pictures, with the mask of the crop; the leaf must not
+    be empty. Its longer side fills the square but for a margin of a twentieth on each
+    side.
     """
     row0, _, col0, _ = segmentation.box
     window = get_window(segmentation.box)
@@ -75,12 +78,14 @@ def crop_leaf(
     # The standard deviation, in pixels of the picture, of a blur against aliasing.
     scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     sigma = 0.0 if scale >= 0.75 else 0.4 / scale
-    # Only the leaf's box, and the pixels that the blur mixes into it, appear in the square.
+    # Only the leaf's box, and the pixels that the blur mixes into it, appear in the
+    # square.
     box = get_window(segmentation.box, 2 + int(np.ceil(4 * sigma)))
     matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)
     crop = image[box]
     if sigma:
-        # The kernel ends at two standard deviations, beyond which weights are negligible.
+        # The kernel ends at two standard deviations, beyond which weights are
+        # negligible.
         side = 2 * max(1, round(2 * sigma)) + 1
         crop = cv2.GaussianBlur(crop, (side, side), sigma)
     crop = cv2.warpAffine(crop, matrix, (size, size), borderValue=(255, 255, 255))
@@ -94,7 +99,7 @@ def crop_leaf(
 
 
 def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
-    """Compute the mapping of the picture's (col, row) to the square's, given the corners of the leaf's hull."""
+    """Compute the mapping of (col, row) to the square's, from the leaf's hull."""
     radians = np.radians(angle)
     cosine, sine = np.cos(radians), np.sin(radians)
     rotation = np.array([[cosine, sine], [-sine, cosine]])

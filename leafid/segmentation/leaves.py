@@ -1,4 +1,4 @@
-"""Every leaf of a picture, from its sheet or from masks of one's own, and the holes in a leaf."""
+"""Every leaf of a picture, from its sheet or from masks, and the holes in a leaf."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,13 @@ from leafid.segmentation.uniform import measure_sheet_distance
 
 # Longest side of the picture in which the sheet's colour is estimated, in pixels.
 _SIDE = 256
-# Width of the rim around an erased leaf, which holds its shadow, as a part of the picture's longer side.
+# Width of the rim around an erased leaf, which holds its shadow, as a part of the
+# picture's longer side.
 _RIM = 0.01
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15
-# A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and has this part of its area.
+# A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and
+# has this part of its area.
 _NEAR = 0.4
 _LEAST_HOLE = 2e-4
 # Smallest part of a mask that is a leaf, as a part of the largest one's area.
@@ -40,11 +42,11 @@ Masks = Mapping[str, Plane]
 def segment_leaves(
     image: Image, acquisition_type: AcquisitionType
 ) -> list[Segmentation]:
-    """Cut every leaf out of a picture, as `segment` does: a list, the largest leaf first, empty without a leaf.
+    """Cut every leaf out of a picture, as `segment` does: the largest first.
 
-    Each further leaf is what `segment` finds where those before have been erased. A photo has one at most. A compound
-    leaf is one leaf; leaves so near to each other that `segment` takes them for one are split. All have the number of
-    the leaves.
+    Each further leaf is what `segment` finds where those before have been erased. A
+    photo has one at most. A compound leaf is one leaf; leaves so near to each other
+    that `segment` takes them for one are split. All have the number of the leaves.
     """
     leaves: list[Segmentation] = []
     n_further = 1
@@ -76,7 +78,7 @@ def _split(image: Image, leaf: Segmentation) -> list[Segmentation]:
 
 
 def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
-    """Paint what a mask shows, and its rim, in the colour of the sheet around it, except for what is `kept`."""
+    """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
     width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
     wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
     kept = np.zeros_like(mask) if kept is None else kept
@@ -86,7 +88,10 @@ def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
 
 
 def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
-    """Cut one of several leaves out of a picture with some of the sheet around it; the other leaves are erased."""
+    """Cut one of several leaves out of a picture with some of the sheet around it.
+
+    The other leaves are erased.
+    """
     erased = np.any(
         [leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0
     )
@@ -97,7 +102,7 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
 
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
-    """Mark the parts of a leaf that look like the sheet: holes, or else reflections of light."""
+    """Mark the parts of a leaf that look like the sheet: holes or reflections."""
     window = get_window(leaf.box)
     sheet = _estimate_sheet(image, leaf.mask)
     planes = [cv2.cvtColor(part[window], cv2.COLOR_BGR2LAB) for part in (image, sheet)]
@@ -194,7 +199,10 @@ def _read_mask(file: Path) -> Plane:
 
 
 def segment_by_masks(masks: Masks, image: Image) -> list[Segmentation]:
-    """Take the leaves of an image from its masks; an `ImageError` says which mask can't be one of it."""
+    """Take the leaves of an image from its masks.
+
+    An `ImageError` says which mask can't be one of it.
+    """
     leaves = []
     for name, mask in masks.items():
         if mask.shape != image.shape[:2]:

@@ -22,7 +22,8 @@ _BODY = 0.4
 _MIN_BODY = 0.08
 # Smallest of two bodies or pieces that may be two leaves, as a part of the larger one.
 _EQUAL = 0.45
-# Smallest part of its convex hull that a simple leaf takes; half a compound one is less.
+# Smallest part of its convex hull that a simple leaf takes; half a compound one is
+# less.
 _SOLID = 0.52
 # Of two leaves that overlap, without a margin of so many radii of the largest disc: the
 # smallest depth of the sinuses between them, in √area; the greatest distance of these,
@@ -94,7 +95,7 @@ def _are_equal(pair: list[Outline]) -> bool:
 
 
 def _has_waist(outline: Outline) -> bool:
-    """Whether a line between two sinuses parts an outline into two solid, equal halves."""
+    """Whether a line between two sinuses makes two solid, equal halves."""
     hull = np.sort(cv2.convexHull(outline, returnPoints=False), axis=0)
     defects = cv2.convexityDefects(outline, hull)
     if defects is None:

@@ -8,19 +8,25 @@ import numpy as np
 from leafid.segmentation.pixels import Field, Image, Mask, Plane, list_border, shrink
 from leafid.segmentation.result import Segmentation
 
-MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
-# Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
+# Longer side of the reduced picture: of most pictures a power of two smaller, which is
+# fast.
+MODEL_SIZE = 200
+# Pixels darker than this part of the picture's light are shade between leaves; factor
+# of their prior probability.
 _SHADE = 0.3
 _SHADE_PRIOR = 0.3
-# Warm skin, and blue or grey sky, have colours that are rare in leaves: bounds of a and b (128 is neutral) and of
-# lightness (as a part of the light); factor of their prior probability.
+# Warm skin, and blue or grey sky, have colours that are rare in leaves: bounds of a and
+# b (128 is neutral) and of lightness (as a part of the light); factor of their prior
+# probability.
 _SKIN_HUE = 136
 _SKIN_LIGHT = 0.5
 _SKY_HUE = 128
 _SKY_LIGHT = 0.8
 _RARE_PRIOR = 0.5
-_ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
-# Of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1].
+# Alternations between learning the colours of leaf and background and finding the leaf.
+_ROUNDS = 8
+# Of the guided filter: pixels of the reduced picture; variance of grey values in [0,
+# 1].
 RADIUS = 2
 EPSILON = 1e-3
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
@@ -30,18 +36,21 @@ _COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
 def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
     """Find the main leaf of a photo, or else its foliage, with its petiole.
 
-    Below a confidence of 0.5 the mask is foliage rather than one leaf. With `sky`, what is bright and grey or blue is
-    probably background.
+    Below a confidence of 0.5 the mask is foliage rather than one leaf. With `sky`, what
+    is bright and grey or blue is probably background.
 
-    The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
-    the middle, not in the shade, and has not the colour of skin. Then two steps alternate: a histogram in Lab
-    learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which
-    `make_guided_filter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
+    The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate
+    of the leaf is what lies near the middle, not in the shade, and has not the colour
+    of skin. Then two steps alternate: a histogram in Lab learns each colour's
+    probability of leaf; colour and position give the probability of leaf at each pixel,
+    which `make_guided_filter` aligns with the picture's edges. The region that is
+    largest and nearest to the middle is kept.
     """
     probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
     confidence = _estimate_confidence(mask, probability)
-    # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
+    # Enlarging the probability places the edge between the pixels; other regions stay
+    # just below the threshold.
     selected = np.where(mask, probability, np.minimum(probability, np.float32(0.499)))
     mask = (
         cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5
@@ -75,7 +84,8 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
     np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
     l_bin, a_bin, b_bin = (lab.reshape(-1, 3) * _COLOUR_BINS >> 8).T
     colour = ((l_bin * 40 + a_bin) * 40 + b_bin).astype(np.intp)
-    # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
+    # Few of the possible colours occur: renumber those, so that the sums below run over
+    # few bins.
     count = np.bincount(colour)
     used = count.nonzero()[0]
     number = np.empty_like(count)
@@ -96,16 +106,18 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
 
 
 def make_guided_filter(guide: Field) -> Callable[[Field], Field]:
-    """Make a filter of maps by a picture, the guide, both float32 in [0, 1], that aligns their edges with the guide's.
+    """Make a filter that aligns the edges of maps with a picture's, the guide.
 
-    In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
-    the mean of the predictions of all windows around it. Where the guide is even (its variance in the window is below
-    `EPSILON`), the map is blurred; across edges of the guide it is not. The result may overshoot the map's range.
+    In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope ·
+    guide + offset``; a pixel gets the mean of the predictions of all windows around it.
+    Where the guide is even (its variance in the window is below `EPSILON`), the map is
+    blurred; across edges of the guide it is not. The result may overshoot the map's
+    range.
 
     References
     ----------
-    .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
-       doi:10.1109/TPAMI.2012.213
+    .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013,
+       section 3, doi:10.1109/TPAMI.2012.213
     """
     guide_mean = _blur(guide)
     gain = np.float32(1) / (

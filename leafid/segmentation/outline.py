@@ -19,21 +19,24 @@ from leafid.segmentation.pixels import (
 _SIDE = 260
 # The sheet around the leaf in it, in the leaf's longer sides.
 _MARGIN = 0.6
-# The sheet's colours differ from their median by less than this many median differences, and this many units more.
+# The sheet's colours differ from their median by less than this many median
+# differences, and this many units more.
 _SHEET_SPREAD = 3.0
 _SHEET_NOISE = 4.0
 # Weight of lightness beside chroma.
 _LIGHTNESS_SHARE = 0.5
-# A leaf whose chroma is smaller, as a part of how far it is in lightness, is in a grey picture.
+# A leaf whose chroma is smaller, as a part of how far it is in lightness, is in a grey
+# picture.
 _GREY = 0.05
-# Pixels beside the outline, where colours mix, and the width of the bands beside them whose colours are compared.
+# Pixels beside the outline, where colours mix, and the width of the bands beside them
+# whose colours are compared.
 _MIXED = 1.5
 _BAND = 5.0
 _WINDOW = (9, 9)
 # What differs from the sheet by less than this part of what the leaf does is weak.
 _WEAK = 0.35
-# Beside the leaf, what differs from the sheet's hue by more than this part, and more than this many times as much as
-# half of the sheet does, is no sheet.
+# Beside the leaf, what differs from the sheet's hue by more than this part, and more
+# than this many times as much as half of the sheet does, is no sheet.
 _PALE = 0.2
 _NOISE = 4.0
 # By how much a shadow is darker than its sheet, in 8-bit Lab units.
@@ -46,15 +49,17 @@ _JOINT = 2
 _MIN_PIXELS = 8
 # Smaller shares make little difference.
 _FLOOR = 0.02
-# Logarithms of odds: without any cue, and for each unit of the cues. `python -m benchmarks.outlines fit` learns them.
+# Logarithms of odds: without any cue, and for each unit of the cues. `python -m
+# benchmarks.outlines fit` learns them.
 _OFFSET = 5.1
 _SLOPES = (1.3, 1.14)
 
 
 def estimate_outline_confidence(image: Image, mask: Mask) -> float:
-    """Estimate the probability that a mask has an IoU of 0.9 with the leaf that it was cut out for.
+    """Estimate the probability that a mask has an IoU of 0.9 with its leaf.
 
-    It is a logistic function of the cues, and 0 where there is no outline in the picture.
+    It is a logistic function of the cues, and 0 where there is no outline in the
+    picture.
     """
     cues = measure_outline_cues(image, mask)
     if cues is None:
@@ -63,11 +68,14 @@ def estimate_outline_confidence(image: Image, mask: Mask) -> float:
 
 
 def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None:
-    """Measure what speaks against an outline; None where there is none, or it is too small to be judged.
+    """Measure what speaks against an outline.
 
-    Returns two logarithms, float64 (2,), 0 where nothing does: of the area that is wrong, in areas of the mask, for it
-    has another hue than the sheet but is left out, or is only darker but taken for leaf; and of the share of the
-    outline along which hue or colour change little.
+    None where there is none, or it is too small to be judged.
+
+    Returns two logarithms, float64 (2,), 0 where nothing does: of the area that is
+    wrong, in areas of the mask, for it has another hue than the sheet but is left out,
+    or is only darker but taken for leaf; and of the share of the outline along which
+    hue or colour change little.
     """
     lab, leaf = _reduce(image, mask)
     inside = _measure_depth(leaf)
@@ -107,7 +115,7 @@ def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None
 
 
 def _reduce(image: Image, mask: Mask) -> tuple[Field, Plane]:
-    """Cut out the leaf with some of its sheet, at most `_SIDE` pixels a side: in Lab, and the mask."""
+    """Cut out the leaf with some of its sheet: in Lab, and the mask."""
     row0, row1, col0, col1 = box = find_bounding_box(mask)
     margin = round(_MARGIN * max(row1 - row0, col1 - col0)) + _JOINT
     window = get_window(box, margin)
@@ -120,13 +128,16 @@ def _reduce(image: Image, mask: Mask) -> tuple[Field, Plane]:
 
 
 def _measure_depth(region: Plane) -> Field:
-    """Measure how deep in a region each pixel lies; the border of the picture is no edge of it."""
+    """Measure how deep in a region each pixel lies.
+
+    The border of the picture is no edge of it.
+    """
     wide = np.pad(region, 1, mode="edge")
     return cv2.distanceTransform(wide, cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
 
 
 def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
-    """Estimate the sheet's colour from what is usual outside the leaf: a part that is missed isn't."""
+    """Estimate the sheet's colour from what is usual outside the leaf."""
     outer = lab[is_outer]
     middle = np.median(outer, axis=0)
     spread = np.median(np.abs(outer - middle).sum(axis=1))
@@ -136,7 +147,7 @@ def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
 
 
 def _measure_chroma(lab: Field, behind: Field) -> Field:
-    """Measure how far colours are from those behind them in a and b, where a shadow takes its part of both."""
+    """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
     shade = np.clip((lab[..., :1] + 1) / (behind[..., :1] + 1), 0, 1)
     return np.linalg.norm(lab[..., 1:] - shade * behind[..., 1:], axis=-1)
 

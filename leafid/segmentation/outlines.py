@@ -1,4 +1,4 @@
-"""Outlines of masks along the edges of pixels: exact polygons with holes, and simpler lines to draw."""
+"""Outlines of masks along the edges of pixels, exact or as lines to draw."""
 
 import cv2
 import numpy as np
@@ -11,17 +11,21 @@ Point = list[float]
 #: The corners in their order; the first is not repeated.
 Ring = list[Point]
 
-# Parts of the outline smaller than this share of the largest one aren't drawn, nor are the steps of single pixels.
+# Parts of the outline smaller than this share of the largest one aren't drawn, nor are
+# the steps of single pixels.
 _PART_SHARE = 0.02
 _STEP = 1.0
 
 
 def trace_polygons(mask: Mask) -> list[list[Ring]]:
-    """Trace a mask along the edges of its pixels; return polygons, whose areas add up to the number of pixels.
+    """Trace a mask along the edges of its pixels.
 
-    Each polygon is a list of rings: the outline, and then those of holes, which run the other way round. Pixels that
-    meet at a corner only are parts of one polygon where other pixels connect them, and are else several polygons.
-    So no ring crosses or touches itself, and the polygons are valid by the OGC's standard of simple features.
+    Return polygons, whose areas add up to the number of pixels.
+
+    Each polygon is a list of rings: the outline, and then those of holes, which run the
+    other way round. Pixels that meet at a corner only are parts of one polygon where
+    other pixels connect them, and are else several polygons. So no ring crosses or
+    touches itself, and the polygons are valid by the OGC's standard of simple features.
     """
     if not mask.any():
         return []
@@ -37,8 +41,12 @@ def trace_polygons(mask: Mask) -> list[list[Ring]]:
 
 
 def _trace_part(part: Mask, offset: NDArray[np.int64]) -> list[Ring]:
-    """Trace the rings of a connected mask; the offset, columns and rows, is added to them."""
-    # OpenCV's curves run through pixels: of a mask of twice the size, through those on both sides of each corner.
+    """Trace the rings of a connected mask.
+
+    The offset, columns and rows, is added to them.
+    """
+    # OpenCV's curves run through pixels: of a mask of twice the size, through those on
+    # both sides of each corner.
     doubled = part.repeat(2, axis=0).repeat(2, axis=1).view(np.uint8)
     curves, hierarchy = cv2.findContours(doubled, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     rings = []

@@ -14,32 +14,44 @@ from leafid.segmentation.pixels import (
     scale_size,
 )
 
-# √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
+# √area of the reduced mask: a disc with a radius of a few percent of it is still a
+# disc.
 _WORKING_ROOT_AREA = 100.0
 # Lengths are parts of √area unless stated otherwise.
 _DISC = 0.04  # radius of the disc that doesn't fit into a petiole
-_DISC_OF_WIDTH = 0.45  # its maximum, as a part of the largest inscribed disc's radius (needle-shaped leaves)
+# Its maximum, as a part of the largest inscribed disc's radius (needle-shaped leaves).
+_DISC_OF_WIDTH = 0.45
 # Of a petiole.
 _MIN_LENGTH = 0.08
 _MIN_LENGTH_COMPOUND = 0.15
 _MIN_SLENDERNESS = 2.0  # length over width
-_MIN_EVENNESS = 0.6  # area of the outer half over that of the inner one: 1 for a stalk, a third for a pointed tip
-_RIM = 1.2  # pixels of the reduced mask around the opened blade: the part of its rim that the disc can't reach
-# A leaf is compound when no disc larger than this fits into it and its solidity is below this.
+# Area of the outer half over that of the inner one: 1 for a stalk, a third for a
+# pointed tip.
+_MIN_EVENNESS = 0.6
+# Pixels of the reduced mask around the opened blade: the part of its rim that the disc
+# can't reach.
+_RIM = 1.2
+# A leaf is compound when no disc larger than this fits into it and its solidity is
+# below this.
 _COMPOUND_DISC = 0.25
 _COMPOUND_SOLIDITY = 0.65
 _LEAFLET_GAP = 0.12  # half of the widest gap that is closed between leaflets
 _CROWN_DISC = 0.09  # radius of the disc that fits into a compound leaf's crown
-_LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as a part of the largest inscribed disc's
+# Radius of the disc that fits into a leaflet, as a part of the largest inscribed
+# disc's.
+_LEAFLET_DISC_OF_WIDTH = 0.6
 
 
 def remove_petiole(mask: Mask) -> Mask:
-    """Remove the petiole from a leaf's mask; the blade that remains is empty only where the mask is.
+    """Remove the petiole from a leaf's mask.
 
-    The method is leafid's own. The mask is opened with a disc a few percent of √area wide. The petiole is the longest
-    slender piece among those that the opening removes, if it is attached to the blade by one end and doesn't taper, as
-    a leaf's tip does. In a compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the
-    rachis stays.
+    The blade that remains is empty only where the mask is.
+
+    The method is leafid's own. The mask is opened with a disc a few percent of √area
+    wide. The petiole is the longest slender piece among those that the opening removes,
+    if it is attached to the blade by one end and doesn't taper, as a leaf's tip does.
+    In a compound leaf, the petiole is what lies outside the convex hull of the
+    leaflets, so that the rachis stays.
     """
     blade = mask.copy()
     if not mask.any():
@@ -62,7 +74,10 @@ def remove_petiole(mask: Mask) -> Mask:
 
 
 def _find_petiole(small: Plane) -> Plane | None:
-    """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
+    """Mark the petiole, with its rim, in a mask that is 0 along its border.
+
+    None where there is none.
+    """
     root_area = float(np.sqrt(np.count_nonzero(small)))
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     widest = float(depth.max())
@@ -85,7 +100,10 @@ def _find_petiole(small: Plane) -> Plane | None:
 
 
 def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane | None:
-    """Select the piece that is most like a stalk: long, slender, not tapering; `distance` is that to the blade."""
+    """Select the piece that is most like a stalk: long, slender, not tapering.
+
+    `distance` is that to the blade.
+    """
     curves, hierarchy = cv2.findContours(
         residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE
     )
@@ -106,7 +124,8 @@ def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane |
         if farthest < min_length or length * length < _MIN_SLENDERNESS * area:
             continue
         outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
-        # Beside lobes, a stalk is near the blade for much of its length: halve it from its end, too.
+        # Beside lobes, a stalk is near the blade for much of its length: halve it from
+        # its end, too.
         places = np.argwhere(piece)
         from_end = np.hypot(*(places - places[distances.argmax()]).T)
         middle = from_end[distances <= distances.min() + 1].min() / 2
@@ -133,7 +152,8 @@ def _fill_crown(small: Plane, depth: Field, root_area: float) -> Plane:
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
     dilated = _dilate(np.pad(small, pad), gap)
-    # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then eroding by both.
+    # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then
+    # eroding by both.
     depths = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
     radius = _CROWN_DISC * root_area
     crown = _dilate((depths > gap + radius).view(np.uint8), radius)

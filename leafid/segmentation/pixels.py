@@ -18,7 +18,10 @@ Value = TypeVar("Value", bound=np.generic)
 
 
 def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
-    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask."""
+    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive.
+
+    All 0 for an empty mask.
+    """
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
 
@@ -37,7 +40,10 @@ def list_border(values: NDArray[Value]) -> NDArray[Value]:
 
 
 def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Find the corners of the convex hull of a mask that is not empty; (n, 1, 2) columns and rows, as in OpenCV."""
+    """Find the corners of the convex hull of a mask that is not empty.
+
+    (n, 1, 2) columns and rows, as in OpenCV.
+    """
     # Finding contours first is several times faster than sorting all pixels.
     contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     return np.asarray(cv2.convexHull(np.concatenate(contours)), np.int32)
@@ -46,8 +52,8 @@ def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
 def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     """Average blocks of 2 × 2 pixels; an odd last row or column is dropped.
 
-    OpenCV averages by exactly two ten times faster than by any other factor. Takes uint8, uint16, int16 or float32 of
-    shape (H, W) or (H, W, C), H and W at least 2.
+    OpenCV averages by exactly two ten times faster than by any other factor. Takes
+    uint8, uint16, int16 or float32 of shape (H, W) or (H, W, C), H and W at least 2.
     """
     rows, cols = image.shape[0] // 2, image.shape[1] // 2
     return cv2.resize(
@@ -56,7 +62,7 @@ def downsample2(image: NDArray[Value]) -> NDArray[Value]:
 
 
 def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
-    """Return a picture and its halves by `downsample2`, until the longer side is at most `size` pixels."""
+    """Halve a picture until its longer side is at most `size` pixels: list all."""
     pyramid = [image]
     while max(pyramid[-1].shape[:2]) > size and min(pyramid[-1].shape[:2]) > 1:
         pyramid.append(downsample2(pyramid[-1]))
@@ -64,7 +70,10 @@ def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
 
 
 def shrink(image: Image, size: int, interpolation: int = cv2.INTER_AREA) -> Image:
-    """Reduce a picture, by default by averages, to a longer side of `size` pixels; return a smaller one as it is."""
+    """Reduce a picture, by default by averages, to a longer side of `size` pixels.
+
+    Return a smaller one as it is.
+    """
     image = list_halves(image, 2 * size - 1)[-1]
     factor = size / max(image.shape[:2])
     if factor >= 1:

@@ -1,4 +1,4 @@
-"""Finds a thing of known size in a picture: a coin or card beside the leaf, or the sheet below it."""
+"""Finds a thing of known size: a coin or card beside the leaf, or the sheet."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +21,13 @@ Points = NDArray[np.floating[Any]]
 
 # Longest side of the picture in which things are searched, in pixels.
 _SIDE = 2000
-# Parts of Otsu's threshold above which things differ from the sheet, or the sheet is lighter than the table.
+# Parts of Otsu's threshold above which things differ from the sheet, or the sheet is
+# lighter than the table.
 _CUTS = (1.5, 1.4, 1.2, 1.0, 0.5, 0.25)
 # Smallest thing, as a part of the picture's area.
 _LEAST_AREA = 5e-4
-# Part of the size by which an outline may be off, in pixels at least 1; smallest part of it that isn't.
+# Part of the size by which an outline may be off, in pixels at least 1; smallest part
+# of it that isn't.
 _TOLERANCE = 0.01
 _LEAST_FIT = 0.6
 # Sizes of a pixel by two things differ by less.
@@ -33,7 +35,8 @@ _SAME_SIZE = 0.02
 # Points of an outline that a circle is fitted to, and corners that it is drawn with.
 _MOST_POINTS = 500
 _ANGLES = np.linspace(0, 2 * np.pi, 72, endpoint=False)
-# Curves run through the middles of the outermost pixels: on average so much inside the edge, in pixels.
+# Curves run through the middles of the outermost pixels: on average so much inside the
+# edge, in pixels.
 _INSET = 0.33
 # Coins are redder than this and less red, in 8-bit Lab units, and have less chroma.
 _LEAST_RED = -4.0
@@ -42,8 +45,9 @@ _MOST_CHROMA = 55.0
 # Largest departure from a rectangle of a card that lies flat, and at all.
 _FLAT = 0.02
 _MOST_TILTED = 0.5
-# By how much the logarithm of the ratio of the sides may be off: A4 and Letter differ by 0.09. A camera that is tilted
-# shortens one side, by the square of how much it tapers the other.
+# By how much the logarithm of the ratio of the sides may be off: A4 and Letter differ
+# by 0.09. A camera that is tilted shortens one side, by the square of how much it
+# tapers the other.
 _RATIO_TOLERANCE = 0.03
 _TILT_TOLERANCE = 3.0
 # Margin that is cut off within a sheet, as a part of its size.
@@ -66,7 +70,8 @@ class Scale:
     outline: Points | None = None
     #: Whether the leaf lies beside the thing, and not on it.
     is_beside: bool = True
-    #: Homography, (3, 3), to the picture as seen from above, and its width and height; None where it needs none.
+    #: Homography, (3, 3), to the picture as seen from above, and its width and height;
+    #: None where it needs none.
     flattening: NDArray[np.float64] | None = None
     size: Sequence[int] = ()
 
@@ -97,7 +102,7 @@ class Scale:
         return cv2.warpPerspective(plane, matrix, size, None, flags, border)
 
     def restore_places(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Move the base and the tip of a leaf's row to where they are in the picture."""
+        """Move base and tip of a leaf's row to where they are in the picture."""
         if self.flattening is None or record["tip_row"] is None:
             return record
         names = ["base_column", "base_row", "tip_column", "tip_row"]
@@ -122,10 +127,11 @@ class _Thing(NamedTuple):
 
 
 def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
-    """Find a ``coin`` of a diameter, a ``card`` beside the leaf or the ``sheet`` below it of two sides, in millimetres.
+    """Find a ``coin``, ``card`` or the ``sheet`` whose sizes are given in millimetres.
 
-    The method is leafid's own: of the regions that differ from the sheet, or of light ones for the sheet, those that
-    are a circle or a quadrilateral. An `ImageError` is raised where there is none, or several of different sizes.
+    The method is leafid's own: of the regions that differ from the sheet, or of light
+    ones for the sheet, those that are a circle or a quadrilateral. An `ImageError` is
+    raised where there is none, or several of different sizes.
     """
     small = shrink(image, _SIDE)
     factor = np.float32(image.shape[1] / small.shape[1])
@@ -147,7 +153,8 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         if fit < _LEAST_FIT or (kind == "coin" and _is_leaf(lab, sheet, outline)):
             continue
         candidates += _compare(outline * factor, size, fit)
-    # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
+    # Of a thing and its parts, such as the rim of a coin, the whole is taken where it
+    # fits as well.
     candidates.sort(key=lambda thing: (-round(thing.fit, 1), thing.mm_per_pixel))
     if not candidates:
         sides = " × ".join(f"{side:g}" for side in size)
@@ -180,7 +187,7 @@ def _is_leaf(lab: Image, sheet: Image, outline: Points) -> bool:
 
 
 def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:
-    """List the outlines of regions that are higher than their surroundings, each at half of its height."""
+    """List the outlines of regions above their surroundings, at half their height."""
     otsu, _ = cv2.threshold(plane.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     for share in _CUTS:
         cut = share * otsu
@@ -191,7 +198,7 @@ def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:
 
 
 def _find_curves(plane: Plane, cut: float) -> Iterator[NDArray[np.int32]]:
-    """Find the outlines of large regions above a threshold, which don't touch the border of the picture."""
+    """Find the outlines of large regions above a threshold, inside the picture."""
     above = (plane > cut).view(np.uint8)
     curves, _ = cv2.findContours(above, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     last = np.array(plane.shape[::-1]) - 1
@@ -218,7 +225,10 @@ def _enlarge(outline: Points, factor: float) -> Points:
 
 
 def _compare(outline: Points, size: tuple[float, ...], fit: float) -> list[_Thing]:
-    """Compare an outline with a circle or rectangle of a size; list none where a camera doesn't see it like this."""
+    """Compare an outline with a circle or rectangle of a size.
+
+    List none where a camera doesn't see it like this.
+    """
     if len(size) == 1:
         return [_Thing(outline, fit, size[0] / float(np.ptp(outline[:, 0])), outline)]
     if len(outline) != 4:
@@ -241,7 +251,7 @@ def _compare(outline: Points, size: tuple[float, ...], fit: float) -> list[_Thin
 def _flatten(
     thing: _Thing, shape: Sequence[int], is_beside: bool
 ) -> tuple[NDArray[np.float64], Sequence[int]]:
-    """Compute the homography that shows the picture, or the sheet alone, from above, and the size of what it shows."""
+    """Compute the homography that shows picture or sheet from above, and its size."""
     rows, cols = shape[:2]
     seen = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], np.float32)
     if not is_beside:

@@ -6,25 +6,34 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.pixels import Plane, list_border
 
-_MIN_COVERAGE = 50  # of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a third
+# Of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a
+# third.
+_MIN_COVERAGE = 50
 _GAP = 0.05  # widest gap between leaflets whose rachis was lost, in √area
 _MIN_GROUP = 0.05  # smallest group of regions, as a part of the largest one's area
 _MIN_SPECK = 0.0015  # smallest region, as a part of the leaf's area
 _MAX_PINHOLE = 0.002  # largest hole that is filled in any leaf, as a part of its area
-_MAX_REFLECTION = 0.2  # largest hole that is filled in a leaf with a closed outline, as a part of its area
-_CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; compound leaves have less
-_FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
-# Leaves are separate where even what differs from the sheet by _LINK of the leaves' mean distance doesn't connect them:
-# a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area.
+# Largest hole that is filled in a leaf with a closed outline, as a part of its area.
+_MAX_REFLECTION = 0.2
+# Area over the convex hull's area of a closed outline; compound leaves have less.
+_CLOSED_SOLIDITY = 0.8
+# Mean distance from the sheet, relative to the largest region's, below which a region
+# is a shadow.
+_FAINT = 0.4
+# Leaves are separate where even what differs from the sheet by _LINK of the leaves'
+# mean distance doesn't connect them: a lost rachis leaves so much. Each has _MIN_SHARE
+# of the largest one's area.
 _LINK = 0.06
 _MIN_SHARE = 0.15
-# Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
-# filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
+# Length of contact with the picture's border, in √area, of a rim or corner: a half disc
+# cut by the border has 1.6, a filled corner 2.8. A region above _RIM_SHARE of the
+# picture is no rim.
 _RIM_CONTACT = 2.4
 _RIM_SHARE = 0.3
-# A region is a thing with straight sides and right angles (a colour chart, a ruler, a label) where this part of its
-# outline runs along two directions at right angles, which it meets within _ANGLE radians; thin regions are petioles. It
-# is dropped where another region, the leaf, has _MIN_LEAF of its area.
+# A region is a thing with straight sides and right angles (a colour chart, a ruler, a
+# label) where this part of its outline runs along two directions at right angles, which
+# it meets within _ANGLE radians; thin regions are petioles. It is dropped where another
+# region, the leaf, has _MIN_LEAF of its area.
 _STRAIGHT = 0.85
 _ANGLE = 0.1
 _THIN = 0.03
@@ -33,13 +42,15 @@ _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
 
 
 def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]:
-    """Select the leaf's regions of a thresholded picture: drop dust and rims, keep leaflets, fill pin-holes.
+    """Select the leaf's regions of a thresholded picture, without dust and rims.
 
-    Takes the share of each pixel that differs from the sheet, 0 to 255, and its colour's distance from the sheet's;
-    returns 1 for leaf, 0 for background, and likewise 1 for things with straight sides beside the leaf. The method is
-    leafid's own. A connected region is dropped when it touches much of the picture's border for its size, is a speck
-    beside the largest one, has straight sides and right angles, or is faint beside the others (a shadow). The other
-    regions are grouped across narrow gaps, as between leaflets, and small groups are dropped.
+    Takes the share of each pixel that differs from the sheet, 0 to 255, and its
+    colour's distance from the sheet's; returns 1 for leaf, 0 for background, and
+    likewise 1 for things with straight sides beside the leaf. The method is leafid's
+    own. A connected region is dropped when it touches much of the picture's border for
+    its size, is a speck beside the largest one, has straight sides and right angles, or
+    is faint beside the others (a shadow). The other regions are grouped across narrow
+    gaps, as between leaflets, and small groups are dropped.
     """
     marked = (coverage > _MIN_COVERAGE).view(np.uint8)
     things = np.zeros_like(marked)
@@ -88,11 +99,14 @@ def _bridge_gaps(marked: Plane, area: float) -> Plane:
 
 
 def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
-    """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
+    """Pick the largest of several leaves, and count them.
 
-    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. Smaller regions that nothing
-    connects with the leaf are dropped: they are parts of things. What touches the picture's border beside the leaf is
-    as often a thing, and does not count.
+    Regions that may belong to one leaf stay together.
+
+    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour.
+    Smaller regions that nothing connects with the leaf are dropped: they are parts of
+    things. What touches the picture's border beside the leaf is as often a thing, and
+    does not count.
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
@@ -113,7 +127,7 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
 def _find_straight_regions(
     labels: NDArray[np.int32], regions: NDArray[np.intp]
 ) -> list[int]:
-    """Find the regions, given by their labels, whose outlines have straight sides and right angles."""
+    """Find the regions whose outlines have straight sides and right angles."""
     straight = []
     for region in regions.tolist():
         is_region = (labels == region).view(np.uint8)
@@ -125,7 +139,8 @@ def _find_straight_regions(
         corners = cv2.approxPolyDP(outline, _TOLERANCE, closed=True)[:, 0].astype(float)
         sides = corners - np.roll(corners, 1, axis=0)
         lengths = np.hypot(*sides.T)
-        # Angles to the longest side, from -45° to 45° and the same after a quarter of a turn.
+        # Angles to the longest side, from -45° to 45° and the same after a quarter of a
+        # turn.
         angles = np.arctan2(*sides.T)
         turned = np.angle(np.exp(4j * (angles - angles[lengths.argmax()]))) / 4
         if lengths[np.abs(turned) < _ANGLE].sum() >= _STRAIGHT * lengths.sum():
@@ -134,20 +149,22 @@ def _find_straight_regions(
 
 
 def _fill_holes(leaf: Plane) -> Plane:
-    """Fill pin-holes, and larger holes (reflections of light) in a leaf with a closed outline."""
+    """Fill pin-holes, and reflections of light in a leaf with a closed outline."""
     curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     holes = [
         curves[index] for index in np.flatnonzero(hierarchy[0, :, 3] >= 0).tolist()
     ]
     if not holes:
         return leaf
-    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels inside the curve.
+    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels
+    # inside the curve.
     sizes = [cv2.contourArea(curve) - len(curve) / 2 + 1 for curve in holes]
     area = cv2.countNonZero(leaf)
     hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(curves)))
     is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
     max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
-    # All curves are drawn in one call, because OpenCV converts the whole list at every call.
+    # All curves are drawn in one call, because OpenCV converts the whole list at every
+    # call.
     filled = [
         holes[index] for index in np.flatnonzero(np.array(sizes) <= max_size).tolist()
     ]

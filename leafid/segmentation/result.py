@@ -1,4 +1,7 @@
-"""The leaf of one picture; what works on pixels alone is in `leafid.segmentation.pixels`, and can be had from here."""
+"""The leaf of one picture.
+
+What works on pixels alone is in `leafid.segmentation.pixels`, and can be had from here.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,17 +59,19 @@ class Segmentation(NotebookMixin):
     blade: Mask
     #: Confidence that the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
     confidence: float
-    #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
-    #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
+    #: Position of the edge between the pixels, (H, W), for a small picture on a sheet:
+    #: above 127 inside the mask, 255 well inside, 0 well outside. The mask of an
+    #: enlarged picture is where the enlarged coverage exceeds 127.
     coverage: NDArray[np.uint8] | None = None
     #: Number of leaves in the picture; the mask shows one of them.
     n_leaves: int = 1
-    #: The picture of a sheet that the leaf was cut out of, which `outline_confidence` is measured in.
+    #: The picture of a sheet that the leaf was cut out of, which `outline_confidence`
+    #: is measured in.
     picture: Image | None = None
 
     @classmethod
     def from_mask(cls, mask: ArrayLike) -> "Segmentation":
-        """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
+        """Take the leaf from a mask, and separate its petiole as `leafid.segment` does.
 
         The mask is an array (H, W) of numbers, highest where the leaf is: True, 1 and
         255 mean the same, and soft edges are cut at half of the greatest. All of a mask
@@ -99,16 +104,18 @@ class Segmentation(NotebookMixin):
 
     def __repr__(self) -> str:
         (rows, cols), share = self.mask.shape, self.mask.mean()
-        return f"<Segmentation of {cols} × {rows} pixels: {share:.1%} leaf, confidence {self.outline_confidence:.2f}>"
+        size = f"{cols} × {rows} pixels: {share:.1%} leaf"
+        confidence = f"confidence {self.outline_confidence:.2f}"
+        return f"<Segmentation of {size}, {confidence}>"
 
     def plot(self, image: Any = None, ax: Any = None) -> Any:
-        """Draw the outlines over the mask, or its image in BGR order, on axes of Matplotlib, and return these."""
+        """Draw the outlines over the mask or its BGR image; return the axes."""
         shown = self.mask if image is None else np.asarray(image)[:, :, ::-1]
         return plot_outlines(shown, self.outlines, ax)
 
     @property
     def outlines(self) -> dict[str, list[Ring]]:
-        """Lines around the parts of the blade and around the petiole, by the colours that they are drawn in."""
+        """Lines around the parts of the blade and the petiole, by colour."""
         return {
             "red": sketch_outlines(self.blade),
             "magenta": sketch_outlines(self.petiole),
@@ -116,9 +123,10 @@ class Segmentation(NotebookMixin):
 
     @cached_property
     def outline_confidence(self) -> float:
-        """The probability that the mask has an IoU of 0.9 with the leaf, calibrated on pictures of sheets.
+        """The probability that the mask has an IoU of 0.9 with the leaf.
 
-        Without a picture it is `confidence`, which is not calibrated; classifiers were trained with that.
+        Without a picture it is `confidence`, which is not calibrated; classifiers were
+        trained with that.
         """
         if self.picture is None or not self.mask.any():
             return self.confidence
@@ -141,7 +149,10 @@ class Segmentation(NotebookMixin):
 
 
 def _list_lower_labels(level: NDArray[np.float32]) -> list[float]:
-    """List the label of a mask below its greatest, 1; an `InputError` is raised where there are several."""
+    """List the label of a mask below its greatest, 1.
+
+    An `InputError` is raised where there are several.
+    """
     square = np.ones((3, 3), np.uint8)
     is_flat = cv2.erode(level, square) == cv2.dilate(level, square)
     lowest, highest = _LABELS

@@ -1,4 +1,4 @@
-"""From a picture to its leaf, by the method that suits the acquisition type, and the leaf drawn over its picture."""
+"""From a picture to its leaf, by the method for its type; outlines drawn over it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +19,11 @@ _COLOURS = {"red": (0, 0, 255), "magenta": (255, 0, 255), "blue": (255, 0, 0)}
 def segment(
     image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True
 ) -> Segmentation:
-    """Cut the leaf out of a picture: from its sheet in scans and scan-likes, from any background in photos.
+    """Cut the leaf out of a picture: from a sheet, or in photos from any background.
 
-    Where no leaf was found, as in an all-white scan, the mask is empty and the confidence 0. Without `petiole`, the
-    petiole is not separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a ValueError.
+    Where no leaf was found, as in an all-white scan, the mask is empty and the
+    confidence 0. Without `petiole`, the petiole is not separated: the blade equals the
+    mask. What is no image of uint8 (H, W, 3) raises a ValueError.
     """
     if (
         image.dtype != np.uint8
@@ -31,7 +32,8 @@ def segment(
         or 0 in image.shape
     ):
         raise ValueError(
-            f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}"
+            f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} "
+            f"{image.shape}"
         )
     lies_on_sheet = acquisition_type.lies_on_sheet
     leaf = segment_sheet(image) if lies_on_sheet else segment_photo(image)
@@ -42,7 +44,7 @@ def segment(
 def draw_overlay(
     image: Image, outlines: Mapping[str, Sequence[Any]], side: int = 1600
 ) -> Image:
-    """Draw closed lines of columns and rows by their colours, at most `side` pixels a side."""
+    """Draw closed lines of columns and rows by colour, at most `side` pixels a side."""
     canvas = shrink(image, side).copy()
     factor = canvas.shape[1] / image.shape[1]
     # JPEG blurs the colours of thinner lines.

@@ -1,4 +1,4 @@
-"""Cuts leaves from sheets that don't fill the picture, or have nearly the leaf's colour."""
+"""Cuts leaves from sheets that are smaller than the picture, or nearly as dark."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,12 +13,14 @@ from leafid.segmentation.pixels import Image, Mask, list_border
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uniform
 
-# A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
-# there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
+# A mask of low confidence is replaced by that of another method if that reaches
+# _HIGH_CONFIDENCE. In grey pictures there is no chroma to separate leaf and sheet, and
+# fragments of a leaf reach a higher confidence.
 _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
-# Before a background that is no plain sheet (clouds, stone), the mask has a lower confidence than on nearly all sheets.
-# It is replaced by that of `segment_photo` if this is likely to be one leaf.
+# Before a background that is no plain sheet (clouds, stone), the mask has a lower
+# confidence than on nearly all sheets. It is replaced by that of `segment_photo` if
+# this is likely to be one leaf.
 _SURE = 0.9
 _SURE_PHOTO = 0.6
 _MAX_CONTACT = 0.2
@@ -26,32 +28,43 @@ _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey pictu
 # Shares of the picture that a sheet inside a frame takes.
 _MIN_SHEET_SHARE = 0.05
 _MAX_SHEET_SHARE = 0.95
-# Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
-# picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
-# edge, or its shadow, takes the rest.
+# Smallest part of the quadrilateral around a sheet to which the sheet's outline is
+# nearer than _OFF, as a part of the picture's longer side, where the sheet was taken
+# for a leaf, and where it is only light. What lies across the sheet's edge, or its
+# shadow, takes the rest.
 _STRAIGHT = 0.8
 _LIGHT_STRAIGHT = 0.85
 _OFF = 0.008
-_MIN_FILLED = 0.9  # part of the quadrilateral that the convex hull of a sheet takes; few leaves have as much
-_EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
+# Part of the quadrilateral that the convex hull of a sheet takes; few leaves have as
+# much.
+_MIN_FILLED = 0.9
+# Part of the picture's longer side that is cut off a sheet's edges, which may be
+# shaded.
+_EDGE = 0.01
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
-_PADDING = 0.06  # width of the border added around a leaf that fills the picture, as a part of the longer side
-_CORNER_PATCH = 0.03  # side of the patches that give that border's colour, as a part of the shorter side
+# Width of the border added around a leaf that fills the picture, as a part of the
+# longer side.
+_PADDING = 0.06
+# Side of the patches that give that border's colour, as a part of the shorter side.
+_CORNER_PATCH = 0.03
 _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 
 
 def segment_sheet(image: Image) -> Segmentation:
-    """Find the leaf on a sheet by `segment_uniform`, and in other ways where its answer can't be correct.
+    """Find the leaf on a sheet by `segment_uniform`, or else in other ways.
 
-    The method is leafid's own. A region whose outline is a quadrilateral is not a leaf but the sheet, inside a frame (a
-    table, a scanner's lid, bars): the leaf is searched for within it, as seen from above. Where nothing stands out
-    clearly, what is light may be such a sheet, and three other ways are tried: without a thin rim; with a border in the
-    colour of the corners (a narrow leaf cut out so tightly that most of the picture's border is leaf); by lightness as
-    much as by hue (grey pictures). The mask of the highest confidence wins. Where none is sure, the background may be
-    no sheet: `segment_photo` is asked as well.
+    The method is leafid's own. A region whose outline is a quadrilateral is not a leaf
+    but the sheet, inside a frame (a table, a scanner's lid, bars): the leaf is searched
+    for within it, as seen from above. Where nothing stands out clearly, what is light
+    may be such a sheet, and three other ways are tried: without a thin rim; with a
+    border in the colour of the corners (a narrow leaf cut out so tightly that most of
+    the picture's border is leaf); by lightness as much as by hue (grey pictures). The
+    mask of the highest confidence wins. Where none is sure, the background may be no
+    sheet: `segment_photo` is asked as well.
     """
     leaf = _segment_on_sheet(image)
-    # A leaf that the border cuts stands out from its sheet as others do; what fills much of the border is background.
+    # A leaf that the border cuts stands out from its sheet as others do; what fills
+    # much of the border is background.
     border = list_border(leaf.mask).mean()
     if border >= _MAX_CONTACT:
         border = 0
@@ -92,7 +105,10 @@ def _segment_inside_frames(image: Image) -> Segmentation:
 def _find_sheet(
     mask: Mask, min_straight: float = _STRAIGHT
 ) -> NDArray[np.int32] | None:
-    """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf. `min_straight` is as `_STRAIGHT`."""
+    """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf.
+
+    `min_straight` is as `_STRAIGHT`.
+    """
     if mask.all():
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
@@ -124,7 +140,8 @@ def _segment_flattened(
 ) -> Segmentation | None:
     """Find the leaf on a sheet with four corners, int (4, 2), as seen from above.
 
-    A margin, relative to the picture's longer side, is left out; None where the sheet is too small.
+    A margin, relative to the picture's longer side, is left out; None where the sheet
+    is too small.
     """
     quadrilateral = corners.astype(np.float32)
     sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)

@@ -11,19 +11,23 @@ from leafid.segmentation.pixels import Image, Plane, list_border, list_halves
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
 
-# Maximum longer side of the reduced picture in which regions are selected; their edge is traced in the full picture.
+# Maximum longer side of the reduced picture in which regions are selected; their edge
+# is traced in the full picture.
 REGION_SIZE = 256
 
-# Weight of lightness beside chroma: a shadow changes the lightness far more than the chroma, a leaf changes both.
+# Weight of lightness beside chroma: a shadow changes the lightness far more than the
+# chroma, a leaf changes both.
 _LIGHTNESS_SHARE = 0.15
-# Additional weight of lightness differences above _DEEP, which no soft shadow reaches: dark leaves have little chroma.
+# Additional weight of lightness differences above _DEEP, which no soft shadow reaches:
+# dark leaves have little chroma.
 _DEEP = 90.0
 _DEEP_SHARE = 0.25
-# The edge lies where the distance is this part of its local maximum: near half for a sharp edge, and higher because a
-# leaf's own shadow widens the step.
+# The edge lies where the distance is this part of its local maximum: near half for a
+# sharp edge, and higher because a leaf's own shadow widens the step.
 _LOCAL_CUT = 0.66
-# On coloured card the edge lies where this part of the card's chroma is lost, within bounds relative to the local
-# maximum: a shadow keeps more of it. Paler sheets (in 8-bit Lab units) do not count as coloured.
+# On coloured card the edge lies where this part of the card's chroma is lost, within
+# bounds relative to the local maximum: a shadow keeps more of it. Paler sheets (in
+# 8-bit Lab units) do not count as coloured.
 _CARD_CUT = 0.72
 _MIN_CARD_CHROMA = 30.0
 _MIN_CARD_CUT = 0.3
@@ -35,35 +39,44 @@ _LOCAL_REACH = (
 _MIN_CUT_OF_OTSU = 0.55
 _MAX_CUT_OF_OTSU = 1.2
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
-_MIN_LEAF_CHROMA = 10.0  # chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet have
-_LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
+# Chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet
+# have.
+_MIN_LEAF_CHROMA = 10.0
+# Half of the largest width of a line (rachis, petiole), as a part of the longer side.
+_LINE_REACH = 0.012
 _MIN_LINE = 0.25  # smallest distance of a line, as a part of Otsu's threshold
-# Local cut along lines in a picture too small to be reduced: they are thinner than a pixel there, and so paler.
+# Local cut along lines in a picture too small to be reduced: they are thinner than a
+# pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
 LOW_CONFIDENCE = 0.35
 
-# A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below (above) these parts of the cut.
+# A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below
+# (above) these parts of the cut.
 _CERTAIN_SHEET = 0.5
 _CERTAIN_LEAF = 1.5
 _SQUARE = np.ones((3, 3), np.uint8)
 
 
 def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation:
-    """Find the leaf on a plain sheet of any tint; an empty mask with confidence 0 where nothing stands out.
+    """Find the leaf on a plain sheet of any tint.
 
-    `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its shadow is then taken for leaf.
+    An empty mask with confidence 0 where nothing stands out.
 
-    The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count as leaf by their distance from
-    it, in chroma more than in lightness (a shadow). The threshold is chosen around each pixel, within bounds relative
-    to Otsu's threshold [1]_ of the whole picture, and lower along thin lines. Regions are selected in a reduced
-    picture, and their edge is traced back to the full resolution.
+    `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its
+    shadow is then taken for leaf.
+
+    The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count
+    as leaf by their distance from it, in chroma more than in lightness (a shadow). The
+    threshold is chosen around each pixel, within bounds relative to Otsu's threshold
+    [1]_ of the whole picture, and lower along thin lines. Regions are selected in a
+    reduced picture, and their edge is traced back to the full resolution.
 
     References
     ----------
-    .. [1] N. Otsu, "A threshold selection method from gray-level histograms", IEEE Trans. SMC 9(1), 1979,
-       doi:10.1109/TSMC.1979.4310076
+    .. [1] N. Otsu, "A threshold selection method from gray-level histograms", IEEE
+       Trans. SMC 9(1), 1979, doi:10.1109/TSMC.1979.4310076
     """
     share = 1.0 if by_lightness else _LIGHTNESS_SHARE
     pyramid = list_halves(image, REGION_SIZE)
@@ -77,7 +90,7 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
 def _find_leaf(
     pyramid: list[Image], lightness_share: float, *, quick: bool
 ) -> Segmentation:
-    """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
+    """Find the leaf in the last picture of a pyramid; trace its edge to the first."""
     *larger, small = pyramid
     contrast = _measure_contrast(
         small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick
@@ -110,7 +123,7 @@ def _find_leaf(
 
 
 def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
-    """Give things, marked in the reduced picture, and their rims the colour of the sheet, in 8-bit Lab."""
+    """Give marked things and their rims the colour of the sheet, in 8-bit Lab."""
     size = image.shape[1::-1]
     wide = cv2.dilate(things, _SQUARE, iterations=2)
     marked = cv2.resize(wide, size, interpolation=cv2.INTER_NEAREST)
@@ -139,7 +152,8 @@ def _measure_contrast(
     )
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
     distance = measure_sheet_distance(lab, sheet, lightness_share)
-    # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
+    # A white top-hat: what exceeds the surroundings and is narrower than the
+    # structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
     lines = cv2.morphologyEx(
         distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8)
@@ -152,10 +166,11 @@ def _measure_contrast(
 def measure_sheet_distance(
     lab: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE
 ) -> Plane:
-    """Measure the distance of each pixel's colour from the sheet's, both (H, W, 3) in 8-bit Lab.
+    """Measure how far each pixel's colour is from the sheet's, both in 8-bit Lab.
 
-    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²). The root is replaced by the
-    octagonal norm max + 0.4 min, which is at most 8 % off and needs no floating point.
+    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²).
+    The root is replaced by the octagonal norm max + 0.4 min, which is at most 8 % off
+    and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
     chroma = _measure_chroma(a, b)
@@ -178,13 +193,17 @@ def _choose_cuts(
     line_cut: float,
     sheet: Image,
 ) -> Plane:
-    """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
+    """Choose the threshold at each pixel.
+
+    Along lines at `line_cut` of the local maximum.
+    """
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_MIN_CUT, 3 * spread)
     side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
     square = np.ones((side, side), np.uint8)
     local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
-    # A pale rachis is nearer to the sheet's colour than many a shadow; only its narrowness tells it.
+    # A pale rachis is nearer to the sheet's colour than many a shadow; only its
+    # narrowness tells it.
     min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / _LOCAL_CUT)
     line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
     low = min(round(max(floor, _MIN_CUT_OF_OTSU * otsu)), 255)
@@ -211,8 +230,9 @@ def _mark_pale_parts(
 ) -> Plane:
     """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours).
 
-    A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like its lightness. A leaf's differs
-    in the direction in which what is above the cut differs.
+    A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like
+    its lightness. A leaf's differs in the direction in which what is above the cut
+    differs.
     """
     leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
     between = cv2.inRange(distance, low + 1, 255) & ~leaf
@@ -235,24 +255,25 @@ def _mark_pale_parts(
 
 
 def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:
-    """Mark the reduced pixels whose full-resolution pixels must be classified: near the cut, or beside one across."""
+    """Mark the reduced pixels whose full-resolution pixels must be classified."""
     is_above = cv2.dilate(distance, _SQUARE) > _scale(cuts, _CERTAIN_SHEET)
     is_below = cv2.erode(distance, _SQUARE) < _scale(cuts, _CERTAIN_LEAF)
     return (is_above & is_below).view(np.uint8)
 
 
 def _mark_rim(mask: Plane) -> Plane:
-    """Mark one pixel on both sides of a mask's edge: in the next larger picture the edge may lie in either."""
+    """Mark one pixel on both sides of a mask's edge, which may lie in either."""
     return cv2.dilate(mask, _SQUARE) - cv2.erode(mask, _SQUARE)
 
 
 def _classify_subpixels(
     picture: Image, marked: Plane, contrast: _Contrast
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Classify the four pixels of each marked pixel of the picture downsampled by 2 by their own colour.
+    """Classify the four pixels of each marked, downsampled pixel by their colour.
 
-    `contrast` is that of the smallest picture of the pyramid. Returns the flat indices of the n marked pixels, of their
-    pixels in the picture, (4, n), and whether these are leaf.
+    `contrast` is that of the smallest picture of the pyramid. Returns the flat indices
+    of the n marked pixels, of their pixels in the picture, (4, n), and whether these
+    are leaf.
     """
     # NumPy searches bools several times faster than integers.
     cells = np.flatnonzero(marked.view(bool))
@@ -261,11 +282,13 @@ def _classify_subpixels(
         return cells, np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
     width = marked.shape[1]
     rows, cols = np.divmod(cells, width)
-    # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
+    # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are
+    # fast on long rows.
     indices = 2 * (rows * picture.shape[1] + cols) + np.array(
         [[0], [1], [picture.shape[1]], [picture.shape[1] + 1]]
     )
-    # Rows and columns that downsampling dropped at the end take the values of the last one.
+    # Rows and columns that downsampling dropped at the end take the values of the last
+    # one.
     last_row, last_col = np.array(contrast.cuts.shape) - 1
     factor = width // (last_col + 1)
     places = np.minimum(rows // factor, last_row) * (last_col + 1)
@@ -277,28 +300,32 @@ def _classify_subpixels(
 
 
 def _upsample2(mask: Plane, picture: Image) -> Plane:
-    """Double a mask to the size of a picture; an odd last row or column repeats the one before."""
+    """Double a mask to the size of a picture.
+
+    An odd last row or column repeats the one before.
+    """
     mask = cv2.resize(mask, None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
     below, right = picture.shape[0] - mask.shape[0], picture.shape[1] - mask.shape[1]
     return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE)
 
 
 def _estimate_coverage(leaf: Plane, contrast: _Contrast) -> Plane:
-    """Estimate each pixel's covered part: half at the threshold, on the side of it that the mask says."""
+    """Estimate the covered part of each pixel: half at the threshold."""
     parts = cv2.divide(contrast.distance, contrast.cuts, scale=127.5)
     edge = cv2.copyTo(cv2.max(parts, 128), leaf, cv2.min(parts, 127))
     return cv2.copyTo(edge, _mark_rim(leaf), leaf * np.uint8(255))
 
 
 def _estimate_confidence(leaf: Plane, contrast: _Contrast) -> float:
-    """Estimate the confidence of a mask: it stands out, evenly so, and the picture's border doesn't cut it."""
+    """Estimate the confidence of a mask: it stands out evenly and isn't cut off."""
     if cv2.countNonZero(leaf) in (0, leaf.size):
         return 0.0
     (inside,), (inside_scatter,) = cv2.meanStdDev(contrast.distance, mask=leaf)
     (outside,), (outside_scatter,) = cv2.meanStdDev(contrast.distance, mask=1 - leaf)
     step = float(inside.item() - outside.item())
     scatter = float(inside_scatter.item() + outside_scatter.item())
-    # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut, well above the scatter.
+    # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut,
+    # well above the scatter.
     height = min(max(step / (3 * max(_MIN_CUT, 3 * contrast.spread)), 0), 1)
     separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
     return height * separation * (1 - float(list_border(leaf).mean()))

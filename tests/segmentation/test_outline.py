@@ -81,7 +81,7 @@ def test_a_grey_picture_is_judged_by_lightness(drawn_leaf):
 
 
 def test_what_surrounds_a_leaf_stays_where_leaves_are_split():
-    """A margin or shadow beside one of two leaves that nearly touch lowers its confidence."""
+    """A margin or shadow beside one of two near leaves lowers its confidence."""
     image = np.random.default_rng(0).integers(235, 250, (400, 300, 3), np.uint8)
     for row in (110, 290):
         cv2.ellipse(image, (150, row), (48, 86), 0, 0, 360, (40, 110, 60), -1)

@@ -132,7 +132,7 @@ def test_an_object_twice_is_refused(read, score):
     assert read(entry, *others)
     with pytest.raises(
         LeafidError,
-        match=r"annotations\[4\]: expected every object once, found the .* annot.*\[0\]",
+        match=r"annotations\[4\]: expected every object once, found .* annot.*\[0\]",
     ):
         read(entry, *others, {**entry, "score": score})
 

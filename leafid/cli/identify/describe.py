@@ -1,16 +1,18 @@
 """Write the descriptors of pictures as a table.
 
-Each picture is a row: its file, its acquisition type, its species where that is known, and the values of the descriptor
-families, in columns like geometry.log_aspect_box. --assume-type sets the type; otherwise it is read from the metadata,
-or recognised by the model as in predict.
+Each picture is a row: its file, its acquisition type, its species where that is known,
+and the values of the descriptor families, in columns like geometry.log_aspect_box.
+--assume-type sets the type; otherwise it is read from the metadata, or recognised by
+the model as in predict.
 
-With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png or, as segment writes it,
-my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is. Where pictures have the same name,
-it is in a folder that is called as the picture's. The alpha channel of a picture or of a mask, opaque where the leaf
-is, is a mask, too.
+With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png or, as
+segment writes it, my-leaf_mask.png in a folder, as large as the picture, and white
+where the leaf is. Where pictures have the same name, it is in a folder that is called
+as the picture's. The alpha channel of a picture or of a mask, opaque where the leaf is,
+is a mask, too.
 
-The table is CSV. A picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the
-exit status is then 1.
+The table is CSV. A picture that can't be read, or in which no leaf is found, is
+reported on stderr and left out; the exit status is then 1.
 
 examples:
   leafid describe my-leaf.jpg --families geometry,teeth
@@ -46,7 +48,8 @@ from leafid.segmentation.leaves import (
 from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 
-# Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
+# Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on
+# leaves of a few hundred pixels.
 _MAX_SIDE = 1200
 
 
@@ -72,13 +75,15 @@ def run(options: Options, console: Console) -> int:
         width = max(map(len, FAMILIES)) + 2
         for family in FAMILIES.values():
             console.print(
-                f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}"
+                f"{family.name:<{width}}{len(family.value_names):>4} values  "
+                f"{family.summary}"
             )
         return 0
     families = [family.name for family in find_families(options.families)]
     if not options.pictures:
         raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid describe --help'"
+            "expected at least one picture, folder or collection; see 'leafid describe "
+            "--help'"
         )
     if options.output:
         check_output(

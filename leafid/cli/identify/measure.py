@@ -1,38 +1,43 @@
 """Measure leaves: length, width, area, lobes, teeth and more, a row for each leaf.
 
-Each measure has a confidence from 0 to 1: how sure the outline is, less where the leaf is cut off, the picture blurred,
-or the direction of the midrib a guess. It is empty where it can't be told; leaflets and teeth are counted from below.
-The column verdict says "no leaf" or "unclear" where predict and explain say so; all confidences are then lower. --list
-says what each measure is. A leaf that is curled, or photographed at an angle, is larger than it seems. Photos of leaves
-on the tree are refused without a mask.
+Each measure has a confidence from 0 to 1: how sure the outline is, less where the leaf
+is cut off, the picture blurred, or the direction of the midrib a guess. It is empty
+where it can't be told; leaflets and teeth are counted from below. The column verdict
+says "no leaf" or "unclear" where predict and explain say so; all confidences are then
+lower. --list says what each measure is. A leaf that is curled, or photographed at an
+angle, is larger than it seems. Photos of leaves on the tree are refused without a mask.
 
-Lengths are in pixels, or in millimetres (--unit cm: centimetres) where the size of a pixel is known: from --dpi,
---mm-per-pixel, or --scale, a table with a row for each picture; from --scale-from with two points of the picture, such
-as the ends of a ruler, and their distance; otherwise from the resolution in the file of a scan, where a scanner, and no
-camera, can have written it.
+Lengths are in pixels, or in millimetres (--unit cm: centimetres) where the size of a
+pixel is known: from --dpi, --mm-per-pixel, or --scale, a table with a row for each
+picture; from --scale-from with two points of the picture, such as the ends of a ruler,
+and their distance; otherwise from the resolution in the file of a scan, where a
+scanner, and no camera, can have written it.
 
---scale-from also finds a thing of known size: a coin (coin:23.25) or a card (card:85.6x54) beside the leaf, or the
-sheet below it (sheet:297x210), whose whole outline must be seen. A tilted card or sheet shows the picture as seen from
-above. The share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and --overlay draws what was
-taken for the thing. Of the resolution in a file it is 1 where the picture has the size of a page, else .5, as it may
-have been resized. The confidences of lengths and areas are multiplied by it.
+--scale-from also finds a thing of known size: a coin (coin:23.25) or a card
+(card:85.6x54) beside the leaf, or the sheet below it (sheet:297x210), whose whole
+outline must be seen. A tilted card or sheet shows the picture as seen from above. The
+share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and
+--overlay draws what was taken for the thing. Of the resolution in a file it is 1 where
+the picture has the size of a page, else .5, as it may have been resized. The
+confidences of lengths and areas are multiplied by it.
 
-With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
-leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. Where pictures have the same
-name, it is in a folder that is called as the picture's. The alpha channel of a picture or of a mask is a mask, too.
-With --each-leaf, each part of a single mask is a leaf.
+With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png,
+my-leaf_mask.png or, for each of its leaves, my-leaf_leaf-1_mask.png and so on, as
+segment writes them, white where the leaf is. Where pictures have the same name, it is
+in a folder that is called as the picture's. The alpha channel of a picture or of a mask
+is a mask, too. With --each-leaf, each part of a single mask is a leaf.
 
-Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
-outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
-picture; COCO has the pixels of the blades as runs. A picture that can't be read, or in which no leaf is found, is
-reported on stderr and left out; the exit status is then 1.
+Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out
+the confidences; GeoJSON has the outlines of the blades as well, along the edges of
+their pixels and around their holes, in columns and rows of the picture; COCO has the
+pixels of the blades as runs. A picture that can't be read, or in which no leaf is
+found, is reported on stderr and left out; the exit status is then 1.
 
 examples:
-  leafid measure my-leaf.jpg --mm-per-pixel 0.12
-  leafid measure my-scans --each-leaf --output leaves.csv
-  leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --format geojson --output leaf.geojson
-  leafid measure coin.jpg --scale-from coin:23.25 --overlay drawn
-  leafid measure --list
+  leafid measure my-leaf.jpg --mm-per-pixel 0.12 leafid measure my-scans --each-leaf
+  --output leaves.csv leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --format
+  geojson --output leaf.geojson leafid measure coin.jpg --scale-from coin:23.25
+  --overlay drawn leafid measure --list
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -99,7 +104,8 @@ class Options(ScaleOptions, PerPictureOptions):
     )
     each_leaf: bool = switch("measure every leaf of a picture")
     overlay: str | None = option(
-        "also draw the leaves, and what the scale is from, as <name>_overlay.jpg in this folder",
+        "also draw the leaves, and what the scale is from, as <name>_overlay.jpg in "
+        "this folder",
         metavar="DIR",
     )
     list: bool = switch("list the measures and exit")
@@ -114,7 +120,8 @@ def run(options: Options, console: Console) -> int:
         return 0
     if not options.pictures:
         raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid measure --help'"
+            "expected at least one picture, folder or collection; see 'leafid measure "
+            "--help'"
         )
     form = options.format or "text"
     if options.output:
@@ -170,12 +177,13 @@ def _measure(
     own_masks: Mapping[Path, list[Path]] | None,
     model_file: Path,
 ) -> tuple[list[LeafRow], list[str], bytes]:
-    """Measure the leaves of a picture: rows, remarks, and the overlay as JPEG, empty where it isn't wanted."""
+    """Measure the leaves of a picture: rows, remarks, and the overlay or b''."""
     masks = read_own_masks(picture.file, own_masks)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
         raise ImageError(
-            f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
+            f"{picture.file}: expected leaves on a plain sheet, found a photo "
+            "(--assume-type if it is none)"
         )
     image = read_image(picture.file)
     try:
@@ -250,4 +258,5 @@ def _list_doubts(leaf: LeafMeasures, verdict: str | None) -> Iterator[str]:
     if verdict in DOUBTS.values():
         yield f"is {verdict} as predict and explain say: its confidences are low"
     elif confidence < MIN_CONFIDENCE:
-        yield f"is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"
+        doubt = "is perhaps cut out wrongly: its area has the confidence"
+        yield f"{doubt} {confidence:.2f}"

@@ -13,12 +13,13 @@ from leafid.segmentation.outlines import trace_polygons
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
 FORMATS = ("text", "csv", "json", "geojson", "coco")
-#: The cells of a leaf by the names of their columns, and where it is in its picture, as `make_geometry` gives it.
+#: The cells of a leaf by the names of their columns, and where it is in its picture, as
+#: `make_geometry` gives it.
 LeafRow = tuple[dict[str, Any], Any]
 
 
 def make_geometry(mask: Mask, form: str) -> dict[str, Any] | None:
-    """Describe a mask as a format needs it: a geometry of GeoJSON, or what an annotation of COCO has; else None."""
+    """Describe a mask for GeoJSON (a geometry) or COCO (an annotation); else None."""
     if form == "geojson":
         polygons = trace_polygons(mask)
         rings = [[[*ring, ring[0]] for ring in polygon] for polygon in polygons]
@@ -35,7 +36,7 @@ def make_geometry(mask: Mask, form: str) -> dict[str, Any] | None:
 
 
 def _count_runs(mask: Mask) -> list[int]:
-    """Count the pixels of runs, column by column, of which every second one is inside and the first is not."""
+    """Count the pixels of runs outside and inside a mask, by column."""
     pixels = np.append(False, mask.ravel(order="F"))
     ends = np.flatnonzero(pixels[1:] != pixels[:-1])
     return np.diff([0, *ends, mask.size]).tolist()
@@ -70,7 +71,7 @@ def _make_geojson(leaves: Sequence[LeafRow]) -> dict[str, Any]:
 
 
 def _make_coco(leaves: Sequence[LeafRow]) -> dict[str, Any]:
-    """Make the content of a COCO file, whose categories are species, or ``leaf`` where these are unknown."""
+    """Make a COCO file, whose categories are species, or ``leaf`` for unknown ones."""
     species = {record["species"] or "leaf" for record, _ in leaves}
     categories = {name: number for number, name in enumerate(sorted(species), 1)}
     images: dict[str, dict[str, Any]] = {}
@@ -95,7 +96,10 @@ def _make_coco(leaves: Sequence[LeafRow]) -> dict[str, Any]:
 
 
 def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Round numbers to six significant digits, more than any measure has; counts of pixels stay exact."""
+    """Round numbers to six significant digits, more than any measure has.
+
+    Counts of pixels stay exact.
+    """
     return {name: _round_fraction(value) for name, value in record.items()}
 
 

@@ -1,4 +1,4 @@
-"""The size of a pixel of each picture: by options, a table, a thing of known size in it, or what its file declares."""
+"""The size of a pixel: by options, a table, a thing of known size, or the file."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,13 +53,21 @@ class ScaleFinder:
         known = sorted({size for size in sizes if size}, reverse=True)
         if known and self == ScaleFinder():
             dpi = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in known[:5])
-            reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
-            yield f"millimetres are by the resolution in the files ({dpi} dpi), {reason}"
+            reason = (
+                "which is wrong for a picture that was resized; "
+                "--mm-per-pixel gives another size"
+            )
+            source = f"millimetres are by the resolution in the files ({dpi} dpi)"
+            yield f"{source}, {reason}"
         if n_unknown and (known or unit == "cm"):
-            yield f"{n_unknown} of {len(sizes)} leaves are in pixels, whose size is unknown"
+            share = f"{n_unknown} of {len(sizes)}"
+            yield f"{share} leaves are in pixels, whose size is unknown"
 
     def find(self, picture: Picture, image: Image, is_scan: bool) -> Scale:
-        """Find the scale of a picture; an `ImageError` is raised where it must be in the picture, but isn't."""
+        """Find the scale of a picture.
+
+        An `ImageError` is raised where it must be in the picture, but isn't.
+        """
         limits = image.shape[1::-1] * 2
         if any(map(float.__gt__, self.points, map(float, limits))):
             expected = f"inside the picture of {limits[0]} × {limits[1]} pixels"
@@ -107,7 +115,8 @@ class ScaleOptions:
         "size of a pixel", metavar="MM", type=_parse_size, group="scale"
     )
     scale_from: ScaleFinder | None = option(
-        "columns and rows of two points of the upright picture, and their distance in millimetres; or a thing in it "
+        "columns and rows of two points of the upright picture, and their distance in "
+        "millimetres; or a thing in it "
         "and its size, as coin:23.25, card:85.6x54 or sheet:297x210",
         metavar="X,Y,X,Y,MM",
         type=_parse_scale_from,
@@ -126,7 +135,10 @@ class ScaleOptions:
 
 
 def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
-    """Make what finds the scales of pictures; a `LeafidError` says what is wrong with the table."""
+    """Make what finds the scales of pictures.
+
+    A `LeafidError` says what is wrong with the table.
+    """
     if options.scale:
         return ScaleFinder(table=_read_scales(options.scale))
     by_dpi = MM_PER_INCH / options.dpi if options.dpi else None
@@ -134,7 +146,7 @@ def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
 
 
 def _find_row(table: Mapping[str, float], file: Path) -> str | None:
-    """Find the name by which a table has a picture: its path or the end of it, with or without its ending."""
+    """Find the name of a picture in a table: its path or the end of it."""
     without_ending = file.with_suffix("").as_posix()
     return find_end(file.as_posix(), table) or find_end(without_ending, table)
 

@@ -1,13 +1,15 @@
 """Cut leaves out of pictures.
 
-For every picture, segment writes <name>_mask.png (255 is leaf, 0 is not; the size of the picture) and
-<name>_overlay.jpg (the blade outlined in red, the petiole in magenta). It prints one line: the picture, its acquisition
-type, the share of its pixels that are leaf, the confidence, from 0 to 1, that a leaf is cut out well, and the model's
-verdict: leaf, unclear or no leaf. Of several leaves the largest is cut out; with --each-leaf every leaf, as
-<name>_leaf-1_mask.png and so on.
+For every picture, segment writes <name>_mask.png (255 is leaf, 0 is not; the size of
+the picture) and <name>_overlay.jpg (the blade outlined in red, the petiole in magenta).
+It prints one line: the picture, its acquisition type, the share of its pixels that are
+leaf, the confidence, from 0 to 1, that a leaf is cut out well, and the model's verdict:
+leaf, unclear or no leaf. Of several leaves the largest is cut out; with --each-leaf
+every leaf, as <name>_leaf-1_mask.png and so on.
 
-Scans and scan-likes (a leaf on a plain sheet) are segmented in another way than photos (a leaf on the tree).
---assume-type sets the type; otherwise it is read from the metadata, or recognised by the model as in predict.
+Scans and scan-likes (a leaf on a plain sheet) are segmented in another way than photos
+(a leaf on the tree). --assume-type sets the type; otherwise it is read from the
+metadata, or recognised by the model as in predict.
 
 examples:
   leafid segment my-leaf.jpg --output cut
@@ -46,13 +48,17 @@ class Options(PerPictureOptions):
         metavar="DIR",
     )
     crop: bool = switch(
-        f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side"
+        f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each "
+        "side"
     )
     each_leaf: bool = switch("cut out every leaf of a picture")
 
 
 def run(options: Options, console: Console) -> int:
-    """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
+    """Cut the leaf out of every picture.
+
+    Return 1 when any could not be read or is left out.
+    """
     check_output_folder(options.output, options.pictures, "--output")
     collection = options.read(options.pictures)
     pictures = collection.pictures
@@ -95,7 +101,7 @@ def run(options: Options, console: Console) -> int:
 def _cut(
     picture: Picture, crop: bool, each_leaf: bool, model_file: Path
 ) -> list[tuple[str, int, dict[str, bytes]]]:
-    """Cut out leaves: what is printed of each, the number of leaves, and the files to write by endings."""
+    """Cut out leaves: printed numbers, number of leaves, and files by their endings."""
     image, type_ = read_image(picture.file), picture.require_type()
     leaves = segment_leaves(image, type_) if each_leaf else []
     leaves = leaves or [segment(image, type_)]
