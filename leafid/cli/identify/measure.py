@@ -34,10 +34,11 @@ pixels of the blades as runs. A picture that can't be read, or in which no leaf 
 found, is reported on stderr and left out; the exit status is then 1.
 
 examples:
-  leafid measure my-leaf.jpg --mm-per-pixel 0.12 leafid measure my-scans --each-leaf
-  --output leaves.csv leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --format
-  geojson --output leaf.geojson leafid measure coin.jpg --scale-from coin:23.25
-  --overlay drawn leafid measure --list
+  leafid measure my-leaf.jpg --mm-per-pixel 0.12
+  leafid measure my-scans --each-leaf --output leaves.csv
+  leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --output leaf.geojson
+  leafid measure coin.jpg --scale-from coin:23.25 --overlay drawn
+  leafid measure --list
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -22,11 +22,13 @@ called as <name>-leaf-1.
 probable enough, a genus, family or order ('Quercus *'), or '*'.
 
 examples:
-  leafid predict my-leaf.jpg leafid predict imageclef2011 --model clef11.leafid --output
-  run.txt leafid predict holiday/*.jpg --assume-type photo --top 3 leafid predict
-  --together front.jpg back.jpg twig.jpg leafid predict holiday --format json --output
-  holiday.json leafid predict imageclef2011 --set average-5 --output sets.txt leafid
-  predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
+  leafid predict my-leaf.jpg
+  leafid predict imageclef2011 --model clef11.leafid --output run.txt
+  leafid predict holiday/*.jpg --assume-type photo --top 3
+  leafid predict --together front.jpg back.jpg twig.jpg
+  leafid predict holiday --format json --output holiday.json
+  leafid predict imageclef2011 --set average-5 --output sets.txt
+  leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
 from dataclasses import replace
