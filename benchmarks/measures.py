@@ -16,9 +16,10 @@ import cv2
 import numpy as np
 from skimage.measure import regionprops
 
-from leafid.descriptors.measures import measure_leaf, measure_leaves
+from leafid.descriptors.measures import measure_leaf
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.result import Segmentation
 
 # The names of the same measures in scikit-image and in PlantCV.
@@ -59,8 +60,9 @@ def main() -> None:
                 ratio = float(values[name] or 0) / measured[names[library == "PlantCV"]]
                 ratios.setdefault((name, library), []).append(ratio)
         picture = read_image(folder.parent / "RGB" / f"{file.stem}.JPG")
-        [leaf, *_] = measure_leaves(picture, AcquisitionType.SCAN_LIKE)
-        ratio = float(leaf.values["area"] or 0) / float(values["area"] or 1)
+        leaf = segment_leaves(picture, AcquisitionType.SCAN_LIKE)[0]
+        measures = measure_leaf(leaf, find_holes(picture, leaf))
+        ratio = float(measures.values["area"] or 0) / float(values["area"] or 1)
         ratios.setdefault(("area", "cut out"), []).append(ratio)
     for (name, library), of_leaves in ratios.items():
         off = 100 * np.abs(np.array(of_leaves) - 1)

@@ -17,9 +17,7 @@ from leafid.descriptors.traits import (
     measure_cut,
     measure_reliable_traits,
 )
-from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.leaves import find_holes, segment_leaves
-from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
+from leafid.segmentation.pixels import Mask, find_bounding_box, find_convex_hull
 from leafid.segmentation.result import Segmentation
 
 _POWERS = {"length": 1, "length²": 2}
@@ -82,19 +80,6 @@ class LeafMeasures:
             record[f"{name}_column"] = col if is_told else None
             record[f"{name}_row"] = row if is_told else None
         return record
-
-
-def measure_leaves(
-    image: Image, acquisition_type: AcquisitionType, *, each_leaf: bool = True
-) -> list[LeafMeasures]:
-    """Measure every leaf of a picture of a sheet, the largest first.
-
-    With ``each_leaf=False`` only the largest; empty without a leaf.
-    """
-    leaves = segment_leaves(image, acquisition_type)
-    if not each_leaf:
-        leaves = leaves[:1]
-    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in leaves]
 
 
 def measure_leaf(

@@ -8,14 +8,20 @@ from leafid.descriptors.measures import (
     LeafMeasures,
     list_measures,
     measure_leaf,
-    measure_leaves,
 )
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.result import Segmentation
 from tests.drawing.leaves import Form, draw_leaf
 
 BEECH = Form(0.66, 0.6, 0.72, petiole=0.2)
 COUNTS = ("leaflets", "lobes", "teeth")
+
+
+def measure_leaves(image, acquisition_type):
+    """Measure every leaf of a picture of a sheet, the largest first."""
+    leaves = segment_leaves(image, acquisition_type)
+    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in leaves]
 
 
 def measure_mask(mask):

@@ -86,9 +86,7 @@ def run(options: Options, console: Console) -> int:
             "--help'"
         )
     if options.output:
-        check_output(
-            options.output, filter(None, [*options.pictures, options.metadata])
-        )
+        check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)
     pictures = collection.pictures
     masks = find_own_masks([picture.file for picture in pictures], options.masks)

@@ -129,7 +129,7 @@ def run(options: Options, console: Console) -> int:
         ending = Path(options.output).suffix[1:]
         form = options.format or (ending if ending in FORMATS else "csv")
         inputs = [*options.pictures, options.metadata, options.scale]
-        check_output(options.output, filter(None, inputs))
+        check_output(options.output, inputs)
     if options.overlay:
         check_output_folder(options.overlay, options.pictures, "--overlay")
     finder = make_scale_finder(options)
