@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import leafid
 from leafid.model.answer import format_probability
 from leafid.notebook import make_environment
@@ -50,10 +48,12 @@ def _get_environment() -> Any:
         "join_clauses": join_clauses,
         "script_words": _translate_scripts,
     }
-    environment.filters.update(
-        percent=format_share, probability=format_probability, score=format_score
-    )
-    environment.filters.update(trait=format_trait, cell=format_cell)
+    environment.filters |= {
+        "percent": format_share,
+        "probability": format_probability,
+        "trait": format_trait,
+        "cell": format_cell,
+    }
     return environment
 
 
@@ -86,16 +86,6 @@ def format_share(share: float) -> str:
     if share in {0, 1}:
         return format_number(share, ".0%")
     return format_probability(share)
-
-
-def format_score(score: float) -> str:
-    """Format a score with three digits, which is never rounded to 0.000 or 1.000."""
-    if np.isnan(score):
-        return "–"
-    text = f"{score:.3f}"
-    if score in (0, 1):
-        return text
-    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(text, text)
 
 
 def format_range(low: float, high: float, unit: str) -> str:
