@@ -63,10 +63,12 @@ def explain_pictures(
 
     It is for a page that has other answers.
     """
-    explained = [
-        (answer, _explain(model, answer, ends))
-        for answer in _identify(model, pictures, is_one_tree)
-    ]
+    explained: list[tuple[Answer, Explanation | None]] = []
+    for answer in _identify(model, pictures, is_one_tree):
+        explanation = None
+        if answer.problem is None:
+            explanation = explain_answer(model, answer, ends)
+        explained.append((answer, explanation))
     groups = [[pair] for pair in explained]
     if is_one_tree:
         groups = [explained]
@@ -96,9 +98,3 @@ def _identify(
     if is_one_tree:
         return fuse_answers(model.types, answers, REJECTED_SHARE).expand()
     return answers
-
-
-def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:
-    if answer.problem is not None:
-        return None
-    return explain_answer(model, answer, ends)

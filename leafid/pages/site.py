@@ -278,20 +278,14 @@ def _tell_problem(
     return JSONResponse({"problem": problem}, status, headers)
 
 
-def run_server(
-    listener: socket.socket,
-    workers: Executor,
-    model_file: Path,
-    host: str,
-    language: str | None,
-) -> None:
-    """Serve at a socket what `make_app` makes."""
+def run_server(listener: socket.socket, app: Starlette) -> None:
+    """Serve an application of `make_app` at a socket until a signal ends it."""
     # The messages of both are of bad requests, and of bugs, which the application
     # reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(workers, model_file, host, language=language),
+        app,
         http=_ImpatientProtocol,
         lifespan="off",
         limit_concurrency=800,  # fewer than the files that a process may open

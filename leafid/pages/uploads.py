@@ -103,11 +103,13 @@ async def read_upload(
 async def _read_form(request: Request, limits: Limits, arrivals: Arrivals) -> FormData:
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
-        text = translate(
-            "expected multipart/form-data with files in the field '{field}'",
-            field=FIELD,
+        raise HTTPException(
+            415,
+            translate(
+                "expected multipart/form-data with files in the field '{field}'",
+                field=FIELD,
+            ),
         )
-        raise HTTPException(415, text)
     # Names and values are UTF-8, as browsers send them, whatever charset the request
     # declares.
     boundary = parameters.get(b"boundary", b"").decode("latin-1")

@@ -65,7 +65,12 @@ def run(options: Options, console: Console) -> None:
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.model.bundled import find_bundled_model
-        from leafid.pages.site import is_this_machine, list_host_names, run_server
+        from leafid.pages.site import (
+            is_this_machine,
+            list_host_names,
+            make_app,
+            run_server,
+        )
 
         with reporting_lost_workers():
             first.result()
@@ -86,14 +91,9 @@ def run(options: Options, console: Console) -> None:
                 show_code(f"http://{addresses[0]}:{port}/", console)
         console.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
+        app = make_app(workers, model_file, options.host, language=options.language)
         with suppress(KeyboardInterrupt):
-            run_server(
-                listener,
-                workers,
-                model_file=model_file,
-                host=options.host,
-                language=options.language,
-            )
+            run_server(listener, app)
 
 
 def show_code(address: str, console: Console) -> None:
