@@ -124,8 +124,8 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
         if range_.n_pictures >= least
     }
     quantiles = []
-    for name in ("low", "median", "high"):
-        values = {trait: getattr(range_, name) for trait, range_ in ranges.items()}
+    for end in ("low", "median", "high"):
+        values = {trait: getattr(range_, end) for trait, range_ in ranges.items()}
         quantiles.append({each.trait: each for each in state_traits(values)})
     stated: dict[str, Statement | None] = {}
     for trait, statement in quantiles[1].items():
