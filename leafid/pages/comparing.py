@@ -29,10 +29,8 @@ def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
         return [second]
-    if answer.type is None:
-        return []
-    record = species[first].types.get(answer.type)
-    if record is None or record.held_out is None:
+    record = answer.type and species[first].types.get(answer.type)
+    if not record or not record.held_out:
         return []
     return [name for name in record.held_out.confused_with if name in species][:1]
 
@@ -76,15 +74,11 @@ def _compare_trait(
     difference.
     """
     value = title.to_unit(value)
-    scaled = [
-        TraitRange(
-            low=title.to_unit(range_.low),
-            median=title.to_unit(range_.median),
-            high=title.to_unit(range_.high),
-            n_pictures=range_.n_pictures,
-        )
-        for range_ in ranges
-    ]
+    scaled = []
+    for range_ in ranges:
+        numbers = (range_.low, range_.median, range_.high)
+        low, median, high = map(title.to_unit, numbers)
+        scaled.append(TraitRange(low, median, high, range_.n_pictures))
     # What can't be told from an end of a range is near it.
     margin = title.noticeable / 2
     near = [r.low - margin <= value <= r.high + margin for r in scaled]

@@ -50,8 +50,6 @@ PICTURED_SPECIES = 3
 PICTURES_SHOWN = 3
 # Number of species that an expert names.
 _NAMED = 3
-# Traits that are measured from the tip or the base.
-_TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
 # The measures whose confidence is that of traits with other names.
 _MEASURES = {
     "petiole": "petiole_length",
@@ -196,35 +194,26 @@ def explain(
             f"found: {answer.problem}"
         )
     shown = shrink(image, LONGEST_SIDE)
-    is_leaf = answer.verdict != "no-leaf" or bool(ends)
     leaf = segment_as_type(shown, answer.type)
-    note, traits = "", _NO_TRAITS
-    if is_leaf:
-        note = _find_obstacle(answer.type, leaf)
-        if not note:
-            traits = _measure_at_best(image, leaf, answer.type, ends)
-            traits, note = _check_traits(traits, leaf, answer, model.species)
-    landmarks = traits.landmarks
-    ranking = []
+    traits, note = _NO_TRAITS, ""
+    outlines, petioles, opinions, ranking = [], [], [], []
+    if answer.verdict != "no-leaf" or ends:
+        traits, note = _measure_traits(image, leaf, answer, model.species, ends)
+        outlines = sketch_outlines(leaf.blade)
+        opinions = _collect_opinions(model[answer.type].identifier, shown)
     if answer.has_leaf and answer.verdict != "unclear":
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:
         compared = [ranking[0][0], *choose_rival(answer, model.species)]
-    # What is measured from a tip that may be the base is no evidence.
     evidence = dict(traits.values)
-    petioles = []
     tip = base = None
-    if landmarks:
+    if landmarks := traits.landmarks:
         petioles = sketch_outlines(leaf.petiole)
         tip, base = _to_point(landmarks.tip), _to_point(landmarks.base)
     else:
-        for name in _TRAITS_OF_ENDS & evidence.keys():
-            del evidence[name]
-    outlines, opinions = [], []
-    if is_leaf:
-        outlines = sketch_outlines(leaf.blade)
-        opinions = _collect_opinions(model[answer.type].identifier, shown)
+        # What is measured from a tip that may be the base is no evidence.
+        evidence.pop("widest", None)
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -260,18 +249,43 @@ def _to_point(place: Points) -> Point:
     return (place[::-1] + 0.5).tolist()
 
 
-def _find_obstacle(type_: AcquisitionType, leaf: Segmentation) -> str:
-    """Say why no trait is measured, if so."""
+def _measure_traits(
+    image: Image,
+    leaf: Segmentation,
+    answer: Answer,
+    species: Mapping[str, Species],
+    ends: Sequence[float],
+) -> tuple[_Traits, str]:
+    """Measure the traits that fit the species; say what is missing, and why."""
     # A photo's outline is seldom exact, and often that of several leaves.
-    if not type_.lies_on_sheet:
-        return translate(
+    if answer.type is None or not answer.type.lies_on_sheet:
+        return _NO_TRAITS, translate(
             "Traits are measured only in pictures of a leaf on a plain sheet."
         )
     if leaf.may_be_several:
-        return translate(
+        return _NO_TRAITS, translate(
             "Perhaps these are several leaves that touch: traits are left out."
         )
-    return ""
+    traits = _measure_at_best(image, leaf, answer.type, ends)
+    values = drop_misfits(traits.values, find_leaf_kind(answer, species))
+    note = ""
+    if values != traits.values:
+        note = translate(
+            "Traits of the blade are left out: "
+            "its outline doesn't fit leaves of {name}.",
+            name=answer.name,
+        )
+    elif not values and leaf.outline_confidence < MIN_CONFIDENCE:
+        note = translate(
+            "Traits are left out: the leaf may be cut out wrongly, "
+            "as where it has a shadow or a pale margin."
+        )
+    elif traits.landmarks is None and "petiole" not in values:
+        note = translate(
+            "No petiole was found: tip and base can't be told apart, "
+            "and what depends on them is left out."
+        )
+    return traits._replace(values=values), note
 
 
 def _measure_at_best(
@@ -303,30 +317,6 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
     return _Traits(values, confidence, landmarks if landmarks.has_base else None)
 
 
-def _check_traits(
-    traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
-) -> tuple[_Traits, str]:
-    """Leave out traits of the blade that don't fit the species; say what is missing."""
-    values = drop_misfits(traits.values, find_leaf_kind(answer, species))
-    if values != traits.values:
-        return traits._replace(values=values), translate(
-            "Traits of the blade are left out: "
-            "its outline doesn't fit leaves of {name}.",
-            name=answer.name,
-        )
-    if not values and leaf.outline_confidence < MIN_CONFIDENCE:
-        return traits, translate(
-            "Traits are left out: the leaf may be cut out wrongly, "
-            "as where it has a shadow or a pale margin."
-        )
-    if traits.landmarks is None and "petiole" not in values:
-        return traits, translate(
-            "No petiole was found: tip and base can't be told apart, "
-            "and what depends on them is left out."
-        )
-    return traits, ""
-
-
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
     """Cut the leaf that was found in a shrunk picture out of the whole one.
 
@@ -334,12 +324,9 @@ def _look_closer(image: Image, leaf: Segmentation) -> Image:
     """
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
-    starts = np.array([row0, col0]) - margin
-    ends = np.array([row1, col1]) + margin
+    corners = np.array([[row0 - margin, col0 - margin], [row1 + margin, col1 + margin]])
     factor = image.shape[0] / leaf.mask.shape[0]
-    (top, left), (bottom, right) = (
-        np.maximum(factor * np.array([starts, ends]), 0).astype(int).tolist()
-    )
+    (top, left), (bottom, right) = np.maximum(factor * corners, 0).astype(int)
     return shrink(np.ascontiguousarray(image[top:bottom, left:right]), LONGEST_SIDE)
 
 

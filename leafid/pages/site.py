@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +28,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from leafid.errors import LeafidError
 from leafid.pages import field_guide, model_workers
 from leafid.pages.rendering import render_page, render_site_page
-from leafid.pages.uploads import Arrivals, Limits, read_upload, refuse_for_now
+from leafid.pages.uploads import Limits, UploadReader, refuse_for_now
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 from leafid.textfiles import parse_finite_number
 from leafid.translation import (
@@ -118,9 +118,9 @@ class _Site:
     host: str
     limits: Limits
     language: str | None
-    arrivals: Arrivals = field(default_factory=Arrivals)
 
     def __post_init__(self) -> None:
+        self.uploads = UploadReader(self.limits)
         self.places = asyncio.Semaphore(self.limits.requests)
         self.is_local = is_this_machine(self.host)
         self.names = {"localhost", "127.0.0.1", "::1", self.host.lower()}
@@ -224,7 +224,7 @@ class _Site:
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
         # A place is for a request that has arrived: slow ones would hold all places
         # while they send.
-        upload = await read_upload(request, self.limits, self.arrivals)
+        upload = await self.uploads.read(request)
         if self.places.locked():
             raise refuse_for_now(translate("too many requests at once"))
         async with self.places:
