@@ -6,7 +6,6 @@ It shows the leaf that was found, its traits in words, and what speaks for the s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import cv2
@@ -368,33 +367,28 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
     The most influential expert comes first.
     """
     extractor = identifier.extractor
-    features = [
-        extractor.extract(shrink(image, extractor.longest_side), identifier.type)
-    ]
-    experts = zip(
-        identifier.recipe.experts.items(),
-        identifier.score(features),
-        expert_trust(identifier.recipe, np.array([features[0].confidence])),
-        identifier.weights,
-        strict=True,
-    )
+    features = extractor.extract(shrink(image, extractor.longest_side), identifier.type)
+    scores = identifier.score([features])
+    trust = expert_trust(identifier.recipe, np.array([features.confidence]))
+    spreads = np.array([each[np.isfinite(each)].std() for each in scores])
+    influence = identifier.weights * np.ravel(trust) * spreads
+    shares = influence / (influence.sum() or 1)
     opinions: list[dict[str, Any]] = []
-    for (name, expert), scores, trust, weight in experts:
-        influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
-        alone = fuse([scores], [trust], np.array([weight]))[0]
-        ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
+    experts = [*identifier.recipe.experts.items()]
+    for index in np.argsort(-shares, kind="stable"):
+        name, expert = experts[index]
+        one = slice(index, index + 1)
+        alone = fuse(scores[one], trust[one], identifier.weights[one])[0]
+        ranking = rank_species(alone, identifier.species)[:_NAMED]
         opinions.append(
             {
                 "name": name,
                 "description": _describe_expert(expert),
-                "share": influence,
-                "ranking": ranking,
+                "share": float(shares[index]),
+                "ranking": ranking if shares[index] else [],
             }
         )
-    total = sum(opinion["share"] for opinion in opinions) or 1.0
-    for opinion in opinions:
-        opinion["share"] /= total
-    return sorted(opinions, key=itemgetter("share"), reverse=True)
+    return opinions
 
 
 def _describe_expert(expert: Expert) -> str:

@@ -44,7 +44,6 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for a model that was read from a file."""
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
-    others = families.pop("", [])
     card = file.with_suffix(".md")
     added: set[str] = set()
     for type_model in model.types.values():
@@ -55,7 +54,9 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     )
     return {
         "source": file.name,
-        "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
+        "plates": dict(
+            sorted(families.items(), key=lambda item: (not item[0], item[0]))
+        ),
         "types": _tabulate_types(model),
         "species": _tabulate_species(plates, model.types),
         "card": read_text(card) if card.is_file() else None,

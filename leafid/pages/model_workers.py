@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from leafid.learning.rejection import REJECTED_SHARE
@@ -43,9 +42,9 @@ def call_with_model(
 
 
 def warm_up(model_file: Path) -> None:
-    """Identify a drawn leaf: model and libraries load before the first request."""
+    """Identify a green rectangle: model and libraries load before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
-    cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
+    image[50:350, 90:210] = (40, 160, 50)
     next(read_once(model_file).identify(image))
 
 

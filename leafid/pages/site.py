@@ -54,7 +54,6 @@ _HEADERS = {
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     # With no-referrer, browsers send 'Origin: null' for a form.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -167,14 +166,13 @@ class _Site:
             return _tell_problem(request, problem, 421)
         if request.method in {"GET", "HEAD"}:
             return None
-        site = request.headers.get("sec-fetch-site", "none")
+        # Browsers send the site to this machine, and only the origin to others. A
+        # browser that keeps the referrer to itself sends 'Origin: null' for a form of
+        # this page, too.
+        origin = request.headers.get("origin", "").lower()
         origins = {"", f"{request.scope['scheme']}://{host}"}
-        if site == "same-origin":
-            # A browser that keeps the referrer to itself sends 'Origin: null' for a
-            # form of this page, too.
-            origins.add("null")
-        is_same = request.headers.get("origin", "").lower() in origins
-        if is_same and site in {"same-origin", "none"}:
+        site = request.headers.get("sec-fetch-site")
+        if site in {"same-origin", "none"} or (not site and origin in origins):
             return None
         problem = translate("expected a request of this server's own page")
         return _tell_problem(request, problem, 403)
