@@ -22,7 +22,7 @@ the share of correct first species among known species, and the shares of "no le
 "unclear" among all scans.
 
 `reliability` compares the probability of an answer with how often the first species is
-right: in the answers of `changed`, to scans as they are and changed, and in the answers
+right: in the answers of `changed`, to unaltered and changed scans, and in the answers
 of `collections`. Each change and collection has the same weight.
 """
 

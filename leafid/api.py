@@ -66,8 +66,8 @@ def train(
     Parameters
     ----------
     collection : Collection, path, or sequence of Picture
-        Only labelled pictures are used, and of a collection with parts only those of
-        the training part.
+        Only labelled pictures are used, of a collection with parts only the training
+        part.
     recipe : str
         ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a
         folder of such files.
@@ -80,7 +80,7 @@ def train(
         Number of worker processes, as for `leafid.Model.identify`. The model doesn't
         depend on it.
     cache : path or bool
-        The folder that keeps computed features: True for that of the commands
+        The folder that keeps computed features: True for the one of the commands
         (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
     seed : int
         Seed of every random choice.
@@ -120,7 +120,7 @@ def extend(
     Parameters
     ----------
     model : Model
-        Its thresholds and scores stay as they are.
+        Its thresholds and scores stay the same.
     collection, assume_type, jobs, cache, thumbnails
         As for `train`.
 

@@ -27,7 +27,7 @@ def is_pipe_or_device(path: StrPath) -> bool:
 
 
 def resolve_symlink(path: StrPath) -> Path:
-    """Return the target of a link to a file, as it is replaced, not the link."""
+    """Return the target of a link to a file, which is replaced in place of the link."""
     if Path(path).is_symlink() and not is_pipe_or_device(path):
         path = os.path.realpath(path)
     return Path(path)

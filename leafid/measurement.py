@@ -45,7 +45,7 @@ def segment(
     Returns
     -------
     Segmentation
-        Its mask is empty and its confidence 0 where no leaf was found.
+        Its mask is empty and its confidence 0 where it shows no leaf.
 
     Raises
     ------
@@ -85,12 +85,12 @@ def measure(
     Parameters
     ----------
     image, acquisition_type, color
-        As for `segment`; a photo needs a mask. A picture that is transparent in places
-        is its own mask.
+        As for `segment`; a photo needs a mask. The alpha channel of a picture that is
+        transparent in places is a mask.
     families
         Deprecated: with a `Segmentation` as the second argument, this is `describe`.
     leaf : Segmentation or (H, W), optional
-        A mask of your own, as `Segmentation.from_mask` takes it.
+        A mask from elsewhere, as `Segmentation.from_mask` takes it.
     model : Model, optional
         What decides whether it is a leaf; by default the bundled model.
     mm_per_pixel : float, optional

@@ -1,7 +1,7 @@
 """The one place that makes typed objects of TOML and JSON, and names their errors.
 
 `msgspec` does the checking: types are annotations, and it has no dependencies of its
-own. Its errors leave out what was found and the names of a table's entries, which are
+own. Its errors leave out the wrong value and the names of a table's entries, which are
 added here.
 """
 

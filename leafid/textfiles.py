@@ -150,7 +150,7 @@ def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
     A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or
-    entities of its own, which could grow endlessly or read other files.
+    defines entities, which could grow endlessly or read other files.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_XML_BYTES + 1)

@@ -78,7 +78,7 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
         `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
-        is that of `compute_evidence`.
+        is what `compute_evidence` returned.
         """
         return (
             predict_leafness(vectors, self.leaf_coefficients),

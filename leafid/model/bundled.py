@@ -60,7 +60,7 @@ def assign_types(
 
     Leave out unreadable ones.
 
-    The recogniser is that of the bundled model by default. The types are logged, and
+    The recogniser is by default the one of the bundled model. The types are logged, and
     lost species warned of.
     """
     used = recogniser or load_recogniser(pictures)

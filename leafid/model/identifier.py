@@ -94,8 +94,8 @@ class Identifier:
 
         Rows sum to 1.
 
-        All species are equally likely where no leaf was found. `scores` are those of
-        `score`, if at hand.
+        All species are equally likely in a picture without a leaf. `scores` are what
+        `score` returned, if at hand.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(
@@ -115,7 +115,7 @@ class Identifier:
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        The second holds if there is a leaf. The first is 0 where no leaf was found.
+        The second holds if there is a leaf. The first is 0 in a picture without a leaf.
         None without a `rejection`.
         """
         if self.rejection is None or not features:

@@ -153,13 +153,13 @@ class Model(NotebookMixin):
             Name a genus, family or order where no species is probable enough. Its
             thresholds were learned without `sessions`.
         color : {"bgr", "rgb"}
-            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or
-            of Pillow and Matplotlib.
+            The order of channels in arrays: as in OpenCV and `leafid.read_image`, or as
+            in Pillow and Matplotlib.
 
         Yields
         ------
         Answer
-            One for each picture, in their order, or that of the sessions. A picture
+            One for each picture, in their order, or by session. A picture
             that can't be read has no ranking; `Answer.problem` says why. One in memory
             is called ``pictures[3]`` by its position.
 
@@ -223,7 +223,7 @@ class Model(NotebookMixin):
         cache: StrPath | bool = True,
         color: str = "bgr",
     ) -> np.ndarray:
-        """Compute the features that the model classifies, for classifiers of your own.
+        """Compute the features that the model classifies, for other classifiers.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class Model(NotebookMixin):
         Parameters
         ----------
         language : {"en", "fr", "de"} or None
-            None leaves the names as they are.
+            None keeps the names of the model.
 
         Returns
         -------

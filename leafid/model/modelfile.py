@@ -1,6 +1,6 @@
 """The model file: objects as JSON and their arrays, in the format of safetensors.
 
-Reading it executes no code, and makes no estimator of scikit-learn, but those that the
+Reading it executes no code, and makes no estimator of scikit-learn except what the
 user allows (`leafid.permissions`). Objects are dataclasses and structs, whose
 annotations say what every value has to be.
 """

@@ -69,7 +69,7 @@ class TypeRecogniser:
 
 
 def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
-    """Log how many pictures, of at least so many, were recognised as each type.
+    """Log how many pictures were recognised as each type, where there are enough.
 
     In a collection of one kind, several types mean errors.
     """

@@ -23,8 +23,8 @@ _ROUNDS = 10
 def find_session(picture: Picture) -> Hashable:
     """Give what the pictures of a session share: author, day and coordinates.
 
-    A picture without a day, or with neither author nor coordinates, is a session of its
-    own.
+    A picture without a day, or with neither author nor coordinates, is a
+    session alone.
     """
     day, coordinates = (picture.date or "")[:_DAY], picture.coordinates
     if len(day) < _DAY or (picture.author is None and coordinates is None):

@@ -38,13 +38,13 @@ def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Compare a leaf's traits with the ranges of two species.
+    """Compare a leaf with two species, by the traits in which they differ.
 
-    List those in which the species differ, clearest first.
+    The clearest comes first.
 
     Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
     species, and what the value speaks for as `favours`: a species if it lies in its
-    range and not near that of the other, "against both" if it lies near none, or else
+    range and not near the other range, "against both" if it lies near none, or else
     "neither". Where nothing is clear, the clearest traits are listed; for fewer
     `names`, nothing.
     """
@@ -79,7 +79,7 @@ def _compare_trait(
         numbers = (range_.low, range_.median, range_.high)
         low, median, high = map(title.to_unit, numbers)
         scaled.append(TraitRange(low, median, high, range_.n_pictures))
-    # What can't be told from an end of a range is near it.
+    # A value that reads as an end of a range is near it.
     margin = title.noticeable / 2
     near = [r.low - margin <= value <= r.high + margin for r in scaled]
     inside = [r.low <= value <= r.high for r in scaled]

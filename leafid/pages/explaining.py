@@ -1,6 +1,6 @@
 """Explains the answer to a picture.
 
-It shows the leaf that was found, its traits in words, and what speaks for the species.
+It shows the outline of the leaf, its traits in words, and what speaks for the species.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ PICTURED_SPECIES = 3
 PICTURES_SHOWN = 3
 # Number of species that an expert names.
 _NAMED = 3
-# The measures whose confidence is that of traits with other names.
+# Measures, by the traits with other names that have the same confidence.
 _MEASURES = {
     "petiole": "petiole_length",
     "length_width": "aspect",
@@ -256,7 +256,7 @@ def _measure_traits(
     ends: Sequence[float],
 ) -> tuple[_Traits, str]:
     """Measure the traits that fit the species; say what is missing, and why."""
-    # A photo's outline is seldom exact, and often that of several leaves.
+    # A photo's outline is seldom exact, and often surrounds several leaves.
     if answer.type is None or not answer.type.lies_on_sheet:
         return _NO_TRAITS, translate(
             "Traits are measured only in pictures of a leaf on a plain sheet."
@@ -290,7 +290,7 @@ def _measure_traits(
 def _measure_at_best(
     image: Image, leaf: Segmentation, type_: AcquisitionType, ends: Sequence[float]
 ) -> _Traits:
-    """Measure the traits of a leaf that was found in the shrunk picture."""
+    """Measure the traits of a leaf at the resolution that shows them best."""
     if ends:
         places = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape
         return _measure(leaf, places)
@@ -301,7 +301,7 @@ def _measure_at_best(
     closer = _measure(segment_as_type(_look_closer(image, leaf), type_))
     if not closer.values:
         return traits
-    # Its tip and base are those of another picture.
+    # Its tip and base are places in another picture.
     return closer._replace(landmarks=closer.landmarks and traits.landmarks)
 
 
@@ -317,7 +317,7 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
 
 
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
-    """Cut the leaf that was found in a shrunk picture out of the whole one.
+    """Cut the leaf of a shrunk picture out of the whole one.
 
     A fifth of its length remains around it.
     """

@@ -64,8 +64,8 @@ def draw_confusion_matrix(
         figure = Figure((2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows))
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        # Correct answers, on the diagonal, have the colour of one end of the map, wrong
-        # ones that of the other. Text stays readable on half of the range.
+        # Correct answers, on the diagonal, have colours of one end of the map, wrong
+        # answers of the other. Text stays readable on half of the range.
         shares[~np.eye(n_rows, n_columns, dtype=bool)] *= -1
         axes.imshow(shares, cmap="BrBG", vmin=-2, vmax=2)
         for row, column in np.argwhere(counts):

@@ -84,8 +84,7 @@ def make_report(
     The names of several runs differ.
 
     `all_judged` are their answers to all pictures, also of unknown species. The page
-    may show `pictures`, without those that can't be read; `source` is what it calls the
-    ground truth.
+    may show the `pictures` that can be read; `source` is its name of the ground truth.
     """
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
@@ -170,10 +169,7 @@ def _describe_run(
 
 
 def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, Any]:
-    """Choose the pictures of a confusion.
-
-    They are those that were confused, and others of both species, of training first.
-    """
+    """Choose pictures of a confusion, and others of both species, of training first."""
     types = {picture.name: picture.type for picture in pictures}
     type_ = types.get(confusion.pictures[0])
     examples: dict[str | None, list[str]] = defaultdict(list)
@@ -277,7 +273,7 @@ def count_answers(
     is_answered = [*map(bool, rankings)]
     first = [ranking[0][0] for ranking in rankings if ranking]
     counts = np.zeros((len(names), len(names) + 1), np.intp)
-    # The index -1 of another species is that of the last column.
+    # The index -1 of another species selects the last column.
     np.add.at(counts, (labels[is_answered], find_indices(first, names)), 1)
     return names, counts
 

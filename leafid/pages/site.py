@@ -96,7 +96,7 @@ def make_app(
 
 
 def list_host_names() -> list[str]:
-    """List the names of this machine for others: its own, and that of multicast DNS."""
+    """List the names of this machine for others: in DNS, and in multicast DNS."""
     name = socket.gethostname().lower()
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
@@ -131,7 +131,7 @@ class _Site:
     ) -> Response:
         """Check Host and Origin of a request, and restrict what a page can do.
 
-        Origin is checked where something is sent. A page elsewhere could let its own
+        Origin is checked where something is sent. A page elsewhere could let its
         name point to this machine (DNS rebinding), and then read the answers: the name
         in Host gives it away. Addresses can't be redirected so.
         """
@@ -144,7 +144,7 @@ class _Site:
         return response
 
     def _choose_language(self, request: Request) -> str:
-        """Choose the language: that of the person, of the server, or of the browser."""
+        """Choose the language of the person, else of the server or the browser."""
         weights = {}
         for part in request.headers.get("accept-language", "").split(","):
             tag, _, weight = part.partition(";q=")
@@ -305,7 +305,7 @@ class _ImpatientProtocol(H11Protocol):
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, None)
 
     def on_response_complete(self) -> None:
-        # Before the call, which may begin the next request. Uvicorn's own limit ends
+        # Before the call, which may begin the next request. The limit of Uvicorn ends
         # with the first byte of a header.
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, self.cycle)
         super().on_response_complete()

@@ -1,11 +1,11 @@
 """What is said of measured traits, in the terms of botanists, by the rules of a table.
 
-Words and thresholds are those of the Manual of Leaf Architecture
+Words and thresholds come from the Manual of Leaf Architecture
 (`leafid.descriptors.traits`) where it has them: the position of the greatest width
 (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
 and teeth (divided by sinuses of more or less than a quarter of the way to the midvein),
-acuminate, straight and convex ends, cordate bases. It compares curves by eye; the
-thresholds of bulges are leafid's own. By the width of the petiole, a base bulges more
+acuminate, straight and convex ends, cordate bases. It compares curves by eye, and
+has no thresholds of bulges. By the width of the petiole, a base bulges more
 than an apex.
 """
 
@@ -96,7 +96,7 @@ def state_traits(
 ) -> list[Statement]:
     """State measured traits, from the whole leaf to its details.
 
-    `values` are those of `leafid.descriptors.traits.measure_reliable_traits`; the
+    `values` are as of `leafid.descriptors.traits.measure_reliable_traits`; the
     confidence of each makes a statement sure. Of the rows of ``trait_rules.csv`` for a
     trait, the first whose conditions hold is stated, or nothing where it has neither
     term nor number. A condition on what wasn't measured doesn't hold.

@@ -134,7 +134,7 @@ class UploadReader:
             raise HTTPException(408, text) from None
         # Older Starlettes pass the last on.
         except (ClientDisconnect, MultiPartException, FormParserError) as error:
-            # The reason is that of a library, in English.
+            # The reason is the message of a library, in English.
             text = translate(
                 "expected a complete multipart form: {reason}", reason=error
             )

@@ -83,7 +83,7 @@ def cross_validate(
         Learn the codebooks once, from all pictures without their labels. Features are
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        The type of the pictures that the recipes answer, instead of their own type.
+        The type that the recipes answer for, whatever type the pictures have.
 
     Yields
     ------
@@ -210,7 +210,7 @@ class _SplitTrainer:
 def _identify(
     queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
 ) -> HeldOutAnswers:
-    """Identify pictures, but for those that can't be read.
+    """Identify the pictures that can be read.
 
     Their features are not kept.
     """

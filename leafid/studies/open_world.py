@@ -60,7 +60,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             notes=[note],
         ),
         Table(
-            title="Pictures without a leaf in which the segmentation found something",
+            title="Pictures without a leaf in which something is segmented",
             columns=[
                 *("type", "kind", "learned", "pictures"),
                 *_DECISIONS.values(),

@@ -1,8 +1,8 @@
 """Adds species to a model, which keeps statistics of its training pictures.
 
 Every expert's classifier learns the new pictures by recursive least squares
-(`update_ridge`): the new species get columns, and those of the old species learn that
-the new pictures are of others. A linear classifier that is no ridge regression is
+(`update_ridge`): the new species get columns, and the columns of the old species learn
+that the new pictures are of others. A linear classifier that is no ridge regression is
 changed like one, with targets on its scale. All else stays, but for the operating point
 of rejection, which is lowered where it would reject the new pictures.
 """

@@ -123,7 +123,7 @@ class FoldPlan:
         Rows that are left out weigh 0.
 
         The pictures of a fold are not counted: they would make their species seem more
-        frequent than it is among those that are trained on.
+        frequent than it is among the training pictures.
         """
         weights = np.zeros(len(self.training_set.pictures))
         if len(remaining := np.setdiff1d(self.training_pictures, fold)):

@@ -41,7 +41,7 @@ def train_rejection(
 
     None without pictures to learn from.
 
-    The identifier was trained in the folds of the plan, and `scores` are those of its
+    The identifier was trained in the folds of the plan, and `scores` are of its
     held-out rows. The pictures lend their background to pictures without a leaf.
     """
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):

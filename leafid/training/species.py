@@ -28,11 +28,11 @@ from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION
 
-#: Maximum number of pictures of a species and type that its traits are measured in, of
-#: those that are kept as thumbnails, and of the species that it is most often confused
-#: with.
+#: Maximum number of pictures of a species and type that its traits are measured in.
 TRAIT_PICTURES = 16
+#: Maximum number of thumbnails of a species and type.
 THUMBNAILS = 3
+# Number of species that it is most often confused with.
 _MAX_CONFUSED = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
@@ -48,8 +48,8 @@ def describe_species(
     """Describe each species by the readable training pictures, in alphabetical order.
 
     The loader gives the number of workers and the progress. With `thumbnails`, the most
-    typical pictures are kept: of each species and type, those of different plants that
-    are identified best.
+    typical pictures are kept: of each species and type, the ones of different plants
+    that are identified best.
     """
     by_type = group_by(
         sorted(pictures, key=_order_by_type),

@@ -45,10 +45,10 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
+    #: int (n_rows,): 0: the unaltered picture; from 1: the recipe's jittered pictures,
     #: then its composited photos.
     augmentations: np.ndarray
-    #: float64 (n_rows,): weight of a row divided by the weight of the picture as it is.
+    #: float64 (n_rows,): weight of a row divided by the unaltered picture's weight.
     relative_weights: np.ndarray
     #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary
     #: file where they are many.
@@ -194,7 +194,7 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
-    """Find the pictures whose own vectors are learned from: bool (n,).
+    """Find the pictures whose unaltered vectors are learned from: bool (n,).
 
     Photos may be composited from the others.
 
@@ -212,7 +212,7 @@ def _list_augmentations(
 ) -> tuple[list[Augmentation | None], np.ndarray]:
     """List the augmentations, with the weight that a picture has relative to them.
 
-    The first augmentation, None, is the picture as it is.
+    The first augmentation, None, is the unaltered picture.
     """
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]

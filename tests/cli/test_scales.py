@@ -152,7 +152,7 @@ def test_a_tilted_picture_is_seen_from_above(measure, name, thing):
     for measure_name in ("length", "width", "area"):
         assert row[measure_name] == pytest.approx(expected[measure_name], rel=0.02)
     assert 0.5 < row["mm_per_pixel_confidence"] < 0.95
-    # Outlines and places are those of the picture as it is.
+    # Outlines and places are those of the unaltered picture.
     shapes = [
         shapely.geometry.shape(
             json.loads(measure(name, *words, "--format", "geojson").out)["features"][0][

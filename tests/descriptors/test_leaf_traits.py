@@ -34,7 +34,7 @@ GIVEN = ("picture", "type", "kind", "change")
 # Terms that the table has no word for.
 VAGUE = {"lobed", "right", ""}
 # Largest errors of a number, below and above what is seen: its share, and in any case.
-# Of leaflets it is said that there are so many or more.
+# The number of leaflets is a lower bound.
 TOLERANCES = {
     "leaflets": (0.25, 0, 0),
     "length_width": (0.15, 0.15, 0),

@@ -177,7 +177,7 @@ def test_order_of_objects_does_not_matter(matching):
             generator.permutation(len(scene.true_areas)),
             generator.permutation(len(scene.areas)),
         )
-        # Ties of overlaps and of local errors alike leave the sum as it is, up to their
+        # Ties of overlaps and of local errors alike leave the sum the same, up to their
         # rounding.
         expected = pytest.approx(
             score_scene(scene, parameters).error, abs=1e-8, nan_ok=True
