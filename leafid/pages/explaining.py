@@ -39,7 +39,7 @@ from leafid.pictures.names import describe_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
 from leafid.segmentation.result import Image, Segmentation, shrink
-from leafid.translation import translate
+from leafid.translation import join_clauses, translate
 
 #: Number of species that are shown.
 SPECIES_SHOWN = 5
@@ -114,6 +114,14 @@ class Explanation(NotebookMixin):
         Such as "apex acute, acuminate, 62°".
         """
         return describe(self.statements, "botanical")
+
+    @property
+    def traits_text(self) -> str:
+        """The traits in a sentence; conditional where a leaf can't be recognised."""
+        text = join_clauses(self.traits.values())
+        if text and self.answer.verdict == "unclear":
+            return translate("If it is a leaf: {traits}", traits=text)
+        return text
 
     @property
     def plain_traits(self) -> Mapping[str, str]:

@@ -40,7 +40,7 @@ from leafid.pages.rendering import (
     render_page,
 )
 from leafid.scoring.tables import WIDTH
-from leafid.translation import join_clauses, look_up, translate
+from leafid.translation import look_up, translate
 
 FILE_NAME = "explanation.html"
 
@@ -97,7 +97,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     sentences = [
         explanation.answer.note,
         explanation.answer.verdict_text,
-        join_clauses(explanation.traits.values()),
+        explanation.traits_text,
     ]
     for sentence in filter(None, sentences):
         yield from _wrap(sentence)
