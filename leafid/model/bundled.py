@@ -58,10 +58,19 @@ def assign_types(
 ) -> list[Picture]:
     """Give pictures of a collection without a type one that is frequent among them.
 
-    Leave out unreadable ones.
+    The types are logged, and lost species warned of.
 
-    The recogniser is by default the one of the bundled model. The types are logged, and
-    lost species warned of.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    loader : FeatureLoader
+    recogniser : TypeRecogniser, optional
+        By default the one of the bundled model.
+
+    Returns
+    -------
+    list of Picture
+        Without unreadable ones.
     """
     used = recogniser or load_recogniser(pictures)
     if used is None:

@@ -90,12 +90,18 @@ class Identifier:
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """Give each picture the probability of every species, float64 (n, n_species).
+        """Give each picture the probability of every species.
 
-        Rows sum to 1.
+        Parameters
+        ----------
+        features : sequence of Features
+        scores : sequence of (n, n_species), optional
+            What `score` returned, if at hand.
 
-        All species are equally likely in a picture without a leaf. `scores` are what
-        `score` returned, if at hand.
+        Returns
+        -------
+        (n, n_species), float64
+            Rows sum to 1. All species are equally likely in a picture without a leaf.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(
@@ -113,10 +119,19 @@ class Identifier:
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Give the probabilities of a leaf, and of a known species: float64 (n,).
+        """Give the probabilities of a leaf, and of a known species.
 
-        The second holds if there is a leaf. The first is 0 in a picture without a leaf.
-        None without a `rejection`.
+        Parameters
+        ----------
+        features : sequence of Features
+        scores : sequence of (n, n_species), optional
+            What `score` returned, if at hand.
+
+        Returns
+        -------
+        tuple of two (n,), float64, or None
+            The first is 0 in a picture without a leaf. The second holds if there is a
+            leaf. None without a `rejection`.
         """
         if self.rejection is None or not features:
             return None
@@ -146,9 +161,19 @@ def stack(features: Sequence[Features], name: str) -> np.ndarray:
 
 
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
-    """Give each expert's trust in each picture, from 0 to 1.
+    """Give each expert's trust in each picture.
 
-    It is the segmentation's confidence where the expert goes by that, else 1.
+    Parameters
+    ----------
+    recipe : Recipe
+    confidence : (n,), float
+        Confidence of the segmentation of each picture, from 0 to 1.
+
+    Returns
+    -------
+    list of (n,), float
+        For each expert, from 0 to 1: the confidence where the expert goes by it, else
+        1.
     """
     return [
         confidence if expert.trust == "segmentation" else np.ones(len(confidence))

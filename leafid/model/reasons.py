@@ -21,9 +21,18 @@ _MIN_SIDE = 64
 def explain_doubt(
     condition: Condition, decision: Decision = "species"
 ) -> tuple[str, ...]:
-    """List what makes a picture hard to judge, the most important first.
+    """List what makes a picture hard to judge.
 
-    Each reason says what to do.
+    Parameters
+    ----------
+    condition : Condition
+    decision : str
+        The decision of the answer, as in `leafid.model.answer.Answer`.
+
+    Returns
+    -------
+    tuple of str
+        The most important reason first. Each says what to do, in the current language.
     """
     if decision == "no-leaf":
         # What was measured is no leaf.

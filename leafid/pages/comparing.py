@@ -21,10 +21,18 @@ _CLOSE = 0.02
 
 
 def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
-    """Choose the name to compare the first one with: the second, unless it is excluded.
+    """Choose the name to compare the first one with.
 
-    It is then the species that held-out pictures of the first one were most often taken
-    for, if there is one.
+    Parameters
+    ----------
+    answer : Answer
+    species : mapping of str to Species
+
+    Returns
+    -------
+    list of str
+        The second name, unless it is excluded. It is then the species that held-out
+        pictures of the first one were most often taken for, if there is one.
     """
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
@@ -40,13 +48,21 @@ def compare_species(
 ) -> list[dict[str, Any]]:
     """Compare a leaf with two species, by the traits in which they differ.
 
-    The clearest comes first.
+    Parameters
+    ----------
+    records : mapping of str to Species
+    names : sequence of str
+        Of the two species; nothing is compared with fewer.
+    values : mapping of str to float
+        The traits of the leaf, as of `measure_reliable_traits`.
 
-    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
-    species, and what the value speaks for as `favours`: a species if it lies in its
-    range and not near the other range, "against both" if it lies near none, or else
-    "neither". Where nothing is clear, the clearest traits are listed; for fewer
-    `names`, nothing.
+    Returns
+    -------
+    list of dict
+        The clearest difference first; where nothing is clear, the clearest traits. Each
+        has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
+        species, and `favours`: a species if the value lies in its range and not near
+        the other range, "against both" if it lies near none, or else "neither".
     """
     differences = []
     for trait, title in read_titles().items():

@@ -190,10 +190,24 @@ def explain(
 ) -> Explanation:
     """Explain the answer to a picture that could be read.
 
-    The image is uint8 (H, W, 3), as `leafid.read_image` returns it.
+    Parameters
+    ----------
+    model : Model
+    image : (H, W, 3), uint8
+        The picture in BGR order, as `leafid.read_image` returns it.
+    answer : Answer
+    ends : sequence of float
+        Column and row of a tip and a base that a person chose, as shares of the sides
+        of the picture; none by default.
 
-    `ends` are columns and rows of a tip and a base that a person chose, as shares of
-    the picture's sides.
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ValueError
+        When the answer is to a picture that could not be read.
     """
     if answer.type is None:
         raise ValueError(

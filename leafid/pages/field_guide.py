@@ -41,7 +41,19 @@ _KEYS = {
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
-    """Make the values of ``field_guide.html`` for a model that was read from a file."""
+    """Make the values of ``field_guide.html`` for a model that was read from a file.
+
+    Parameters
+    ----------
+    model : Model
+    file : Path
+        A model card beside it, with the ending ``.md``, is shown as well.
+
+    Returns
+    -------
+    dict of str to object
+        `source`, `plates` (by family), `types` and `species` (tables), `card`, `note`.
+    """
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
     card = file.with_suffix(".md")
@@ -116,6 +128,17 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     Leaflets that overlap can make a compound leaf look simple: a species is compound if
     most of its pictures are. What `marks.csv` says of the species takes the place of
     what was measured.
+
+    Parameters
+    ----------
+    name : str
+        Name of the species in `marks.csv`.
+    species : Species
+
+    Returns
+    -------
+    list of Statement
+        From the whole leaf to its details.
     """
     numbers = [trait.n_pictures for trait in species.traits.values()]
     least = _MEASURED_SHARE * max(numbers, default=0)

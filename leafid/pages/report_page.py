@@ -79,12 +79,31 @@ def make_report(
     options: ScoreOptions,
     jobs: int,
 ) -> tuple[str, dict[str, Table], dict[str, str]]:
-    """Make the report on runs: the page, and its tables and confusion plots by name.
+    """Make the report on runs.
 
-    The names of several runs differ.
+    Parameters
+    ----------
+    full_truth : GroundTruth
+    runs : sequence of Run
+        Their names differ.
+    all_judged : sequence of JudgedRun
+        Their answers to all pictures, also of unknown species.
+    pictures : sequence of Picture
+        Those that can be read are shown.
+    source : str
+        The name of the ground truth on the page.
+    options : ScoreOptions
+    jobs : int
+        Number of worker processes.
 
-    `all_judged` are their answers to all pictures, also of unknown species. The page
-    may show the `pictures` that can be read; `source` is its name of the ground truth.
+    Returns
+    -------
+    page : str
+        HTML.
+    tables : dict of str to Table
+        By the names of their files.
+    drawings : dict of str to str
+        Confusion matrices as SVG, by the names of their files.
     """
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)

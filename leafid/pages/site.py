@@ -73,9 +73,22 @@ def make_app(
     limits: Limits | None = None,
     language: str | None = None,
 ) -> Starlette:
-    """Make the application, which listens at `host`, an address or a name.
+    """Make the application of `leafid serve`.
 
-    The workers answer by the model.
+    Parameters
+    ----------
+    workers : Executor
+        They answer by the model.
+    model_file : Path
+    host : str
+        The address or name at which it listens.
+    limits : Limits, optional
+    language : {"en", "fr", "de"}, optional
+        The language of pages; by default, each browser has its choice.
+
+    Returns
+    -------
+    Starlette
     """
     site = _Site(workers, model_file, host, limits or Limits(), language)
     return Starlette(

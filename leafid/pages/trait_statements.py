@@ -94,12 +94,22 @@ def read_titles() -> dict[str, TraitTitle]:
 def state_traits(
     values: Mapping[str, float], confidence: Mapping[str, float] | None = None
 ) -> list[Statement]:
-    """State measured traits, from the whole leaf to its details.
+    """State measured traits by the rules of ``trait_rules.csv``.
 
-    `values` are as of `leafid.descriptors.traits.measure_reliable_traits`; the
-    confidence of each makes a statement sure. Of the rows of ``trait_rules.csv`` for a
-    trait, the first whose conditions hold is stated, or nothing where it has neither
-    term nor number. A condition on what wasn't measured doesn't hold.
+    Of the rows for a trait, the first whose conditions hold is stated, or nothing where
+    it has neither term nor number. A condition on what wasn't measured doesn't hold.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        As of `leafid.descriptors.traits.measure_reliable_traits`.
+    confidence : mapping of str to float, optional
+        The confidence of each value, from 0 to 1, which makes a statement sure.
+
+    Returns
+    -------
+    list of Statement
+        From the whole leaf to its details.
     """
     known = _complete(values)
     statements: dict[str, Statement] = {}

@@ -34,9 +34,21 @@ from leafid.training.training_set import build_training_set
 def check_extension(
     model: Model, pictures: Sequence[Picture], name: str = "the model"
 ) -> None:
-    """Raise a `LeafidError` for a model that can't learn further species.
+    """Check that a model can learn further species.
 
-    It lacks statistics, knows a species already, or doesn't know an acquisition type.
+    Parameters
+    ----------
+    model : Model
+    pictures : sequence of Picture
+        Labelled pictures of the further species.
+    name : str
+        What messages call the model.
+
+    Raises
+    ------
+    LeafidError
+        When the model lacks statistics, knows a species already, or doesn't know an
+        acquisition type.
     """
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):

@@ -91,7 +91,20 @@ def train_identifiers(
 
 
 def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
-    """Train the classifier of an expert in the folds of a plan."""
+    """Train the classifier of an expert on all rows, and without each fold.
+
+    Parameters
+    ----------
+    plan : FoldPlan
+    name : str
+        The expert, a key of the recipe's experts.
+    keep_statistics : bool
+        Keep the statistics of rows that further species are learned with.
+
+    Returns
+    -------
+    FittedExpert
+    """
     training_set = plan.training_set
     settings = plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)

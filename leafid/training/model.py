@@ -130,6 +130,18 @@ def train_recogniser(
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as
     well.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Pictures of known types; unreadable ones are left out.
+    loader : FeatureLoader
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    TypeRecogniser
     """
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
@@ -180,9 +192,17 @@ def _recognise_held_out(
 def fit_type_recogniser(
     features: np.ndarray, types: Sequence[AcquisitionType]
 ) -> TypeRecogniser:
-    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types.
+    """Fit a recogniser of types to the features of pictures.
 
-    Each type has the same total weight.
+    Parameters
+    ----------
+    features : (n, N_TYPE_FEATURES), float
+    types : sequence of AcquisitionType
+        The type of each row. All types have the same total weight.
+
+    Returns
+    -------
+    TypeRecogniser
     """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)

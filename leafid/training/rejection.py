@@ -39,10 +39,21 @@ def train_rejection(
 ) -> Rejection | None:
     """Train the rejection of pictures that show no leaf of a known species.
 
-    None without pictures to learn from.
+    Parameters
+    ----------
+    identifier : Identifier
+        It was trained in the folds of the plan.
+    plan : FoldPlan
+    scores : HeldOutScores
+        What its experts give to the held-out rows of its type.
+    pictures : sequence of Picture
+        They lend their background to pictures without a leaf.
+    loader : FeatureLoader
 
-    The identifier was trained in the folds of the plan, and `scores` are of its
-    held-out rows. The pictures lend their background to pictures without a leaf.
+    Returns
+    -------
+    Rejection or None
+        None without pictures to learn from.
     """
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
         return None

@@ -45,11 +45,23 @@ def describe_species(
     *,
     thumbnails: bool = True,
 ) -> dict[str, Species]:
-    """Describe each species by the readable training pictures, in alphabetical order.
+    """Describe each species by the readable training pictures.
 
-    The loader gives the number of workers and the progress. With `thumbnails`, the most
-    typical pictures are kept: of each species and type, the ones of different plants
-    that are identified best.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled pictures of known types.
+    held_out : mapping of AcquisitionType to HeldOutAnswers
+    loader : FeatureLoader
+        It has the number of workers and the progress.
+    thumbnails : bool
+        Keep the most typical pictures: of each species and type, the ones of different
+        plants that are identified best.
+
+    Returns
+    -------
+    dict of str to Species
+        By name, in alphabetical order.
     """
     by_type = group_by(
         sorted(pictures, key=_order_by_type),

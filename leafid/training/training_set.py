@@ -128,10 +128,21 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the pictures of a recipe, and of their augmentations.
 
-    The pictures are labelled.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled pictures of known types.
+    recipe : Recipe
+    loader : FeatureLoader
+    seed : int
+        Seed of codebooks and augmentations.
+    extractor : FeatureExtractor, optional
+        By default, its encoders are learned from the pictures, or taken from the
+        bundled model.
 
-    Without an extractor, one is made. Its encoders are learned from the pictures, or
-    taken from the bundled model.
+    Returns
+    -------
+    TrainingSet
     """
     labelled = [
         p for p in pictures if p.type in recipe.training_types and p.species is not None
@@ -175,7 +186,19 @@ def build_training_set(
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model.
 
-    A `LeafidError` is raised where the model has none with its settings.
+    Parameters
+    ----------
+    recipe : Recipe
+
+    Returns
+    -------
+    dict of str to Encoder
+        By the name of the expert.
+
+    Raises
+    ------
+    LeafidError
+        When the model has no encoder with the settings of the recipe.
     """
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
