@@ -135,7 +135,7 @@ def build_training_set(
     recipe : Recipe
     loader : FeatureLoader
     seed : int
-        Seed of codebooks and augmentations.
+        Seed of the sample that codebooks are learned from.
     extractor : FeatureExtractor, optional
         By default, its encoders are learned from the pictures, or taken from the
         bundled model.
