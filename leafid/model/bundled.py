@@ -72,23 +72,27 @@ def assign_types(
     list of Picture
         Without unreadable ones.
     """
-    used = recogniser or load_recogniser(pictures)
-    if used is None:
+    recogniser_of_types = recogniser or load_recogniser(pictures)
+    if recogniser_of_types is None:
         return list(pictures)
-    typed = used.recognise_pictures(pictures, loader).values()
+    typed_pictures = recogniser_of_types.recognise_pictures(pictures, loader).values()
     counts = Counter(
         picture.require_type()
-        for picture, probability in typed
+        for picture, probability in typed_pictures
         if probability is not None
     )
-    ranked = counts.most_common()
-    given = {
-        type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_
-        for type_, count in ranked
+    types_by_count = counts.most_common()
+    frequent_types = {
+        type_: types_by_count[0][0]
+        if count < MIN_TYPE_SHARE * counts.total()
+        else type_
+        for type_, count in types_by_count
     }
-    log_types(Counter(given[type_] for type_ in counts.elements()))
-    warn_of_lost_species(pictures, [picture for picture, _ in typed])
+    log_types(Counter(frequent_types[type_] for type_ in counts.elements()))
+    warn_of_lost_species(pictures, [picture for picture, _ in typed_pictures])
     return [
-        replace(p, type=given[p.require_type()]) if probability is not None else p
-        for p, probability in typed
+        replace(p, type=frequent_types[p.require_type()])
+        if probability is not None
+        else p
+        for p, probability in typed_pictures
     ]

@@ -81,11 +81,11 @@ class Identifier:
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
-        for kept in self.statistics.values():
-            yield from (kept.components, kept.remainder)
+        for statistics in self.statistics.values():
+            yield from (statistics.components, statistics.remainder)
             # Means of measures, which have different units, are few.
-            if kept.transform.scale is None:
-                yield from kept.transform.means.values()
+            if statistics.transform.scale is None:
+                yield from statistics.transform.means.values()
 
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -140,8 +140,8 @@ class Identifier:
         evidence = compute_evidence(
             scores or self.score(features), trust, self.weights, confidence
         )
-        leaf, known = self.rejection.assess(self.join_vectors(features), evidence)
-        return np.where(confidence > 0, leaf, 0.0), known
+        p_leaf, p_known = self.rejection.assess(self.join_vectors(features), evidence)
+        return np.where(confidence > 0, p_leaf, 0.0), p_known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""

@@ -205,12 +205,12 @@ class Model(NotebookMixin):
         LeafidError
             When there is no picture, or as `identify`.
         """
-        listed = self._list_pictures(pictures, assume_type, color)
-        if not listed:
+        records = self._list_pictures(pictures, assume_type, color)
+        if not records:
             raise LeafidError("expected at least one picture of the plant, found none")
         loader = FeatureLoader(jobs=jobs)
         answers = self.predict(
-            listed, loader, reject_at, back_off=back_off, group_by="all"
+            records, loader, reject_at, back_off=back_off, group_by="all"
         )
         return next(answers)
 
@@ -245,15 +245,15 @@ class Model(NotebookMixin):
             When a picture can't be read, or they are of several types, which have
             different features.
         """
-        listed = self._list_pictures(pictures, assume_type, color)
+        records = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
-            recognised = self.recogniser.recognise_pictures(listed, loader)
-            typed = [picture for picture, _ in recognised.values()]
+            recognised = self.recogniser.recognise_pictures(records, loader)
+            typed_records = [picture for picture, _ in recognised.values()]
             features: list[Features | None] = []
-            types = {picture.require_type() for picture in typed}
+            types = {picture.require_type() for picture in typed_records}
             if len(types) == 1:
                 [identifier] = [self[type_].identifier for type_ in types]
-                features = list(loader.stream(typed, identifier.extractor))
+                features = list(loader.stream(typed_records, identifier.extractor))
         for problem in loader.unreadable.values():
             raise LeafidError(problem)
         if not features:
@@ -342,11 +342,11 @@ class Model(NotebookMixin):
     def _list_pictures(
         self, pictures: Any, assume_type: AcquisitionType | str | None, color: str
     ) -> list[Picture]:
-        listed = list_pictures(pictures, color)
+        records = list_pictures(pictures, color)
         if not assume_type:
-            return listed
+            return records
         type_ = self[AcquisitionType.parse(assume_type)].identifier.type
-        return [replace(picture, type=type_) for picture in listed]
+        return [replace(picture, type=type_) for picture in records]
 
     def _answer_batch(
         self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float

@@ -66,8 +66,8 @@ def compare_species(
     """
     differences = []
     for trait, title in read_titles().items():
-        known = [records[name].traits.get(trait) for name in names]
-        ranges = [range_ for range_ in known if range_ is not None]
+        ranges_of_all = [records[name].traits.get(trait) for name in names]
+        ranges = [range_ for range_ in ranges_of_all if range_ is not None]
         if trait not in values or len(ranges) < 2:
             continue
         if min(range_.n_pictures for range_ in ranges) >= _MIN_PICTURES:
@@ -90,28 +90,30 @@ def _compare_trait(
     difference.
     """
     value = title.to_unit(value)
-    scaled = []
+    ranges_in_unit = []
     for range_ in ranges:
         numbers = (range_.low, range_.median, range_.high)
         low, median, high = map(title.to_unit, numbers)
-        scaled.append(TraitRange(low, median, high, range_.n_pictures))
+        ranges_in_unit.append(TraitRange(low, median, high, range_.n_pictures))
     # A value that reads as an end of a range is near it.
     margin = title.noticeable / 2
-    near = [r.low - margin <= value <= r.high + margin for r in scaled]
-    inside = [r.low <= value <= r.high for r in scaled]
+    is_near = [r.low - margin <= value <= r.high + margin for r in ranges_in_unit]
+    is_inside = [r.low <= value <= r.high for r in ranges_in_unit]
     favours = "against both"
-    if any(near):
+    if any(is_near):
         favours = "neither"
-    if sum(near) == 1 and inside == near:
-        favours = names[inside.index(True)]
-    distance = abs(scaled[0].median - scaled[1].median)
-    separation = distance / sum(max((r.high - r.low) / 2, margin) for r in scaled)
+    if sum(is_near) == 1 and is_inside == is_near:
+        favours = names[is_inside.index(True)]
+    distance = abs(ranges_in_unit[0].median - ranges_in_unit[1].median)
+    separation = distance / sum(
+        max((r.high - r.low) / 2, margin) for r in ranges_in_unit
+    )
     differ = distance >= title.noticeable and separation >= _APART
     difference = {
         "title": title.title,
         "unit": title.unit,
         "value": value,
-        "ranges": tuple(scaled),
+        "ranges": tuple(ranges_in_unit),
         "favours": favours,
     }
     return favours != "neither" or differ, separation, difference

@@ -214,14 +214,14 @@ def explain(
             "expected the answer to a picture that could be read, "
             f"found: {answer.problem}"
         )
-    shown = shrink(image, LONGEST_SIDE)
-    leaf = segment_as_type(shown, answer.type)
+    reduced_image = shrink(image, LONGEST_SIDE)
+    leaf = segment_as_type(reduced_image, answer.type)
     traits, note = _NO_TRAITS, ""
     outlines, petioles, opinions, ranking = [], [], [], []
     if answer.verdict != "no-leaf" or ends:
         traits, note = _measure_traits(image, leaf, answer, model.species, ends)
         outlines = sketch_outlines(leaf.blade)
-        opinions = _collect_opinions(model[answer.type].identifier, shown)
+        opinions = _collect_opinions(model[answer.type].identifier, reduced_image)
     if answer.has_leaf and answer.verdict != "unclear":
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
@@ -237,9 +237,9 @@ def explain(
         evidence.pop("widest", None)
     return Explanation(
         answer=answer,
-        image=encode_jpeg(shown),
-        width=shown.shape[1],
-        height=shown.shape[0],
+        image=encode_jpeg(reduced_image),
+        width=reduced_image.shape[1],
+        height=reduced_image.shape[0],
         outline_confidence=leaf.outline_confidence,
         outlines=outlines,
         petioles=petioles,
@@ -400,8 +400,8 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
     for index in np.argsort(-shares, kind="stable"):
         name, expert = experts[index]
         one = slice(index, index + 1)
-        alone = fuse(scores[one], trust[one], identifier.weights[one])[0]
-        ranking = rank_species(alone, identifier.species)[:_NAMED]
+        probabilities = fuse(scores[one], trust[one], identifier.weights[one])[0]
+        ranking = rank_species(probabilities, identifier.species)[:_NAMED]
         opinions.append(
             {
                 "name": name,

@@ -151,18 +151,18 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     for end in ("low", "median", "high"):
         values = {trait: getattr(range_, end) for trait, range_ in ranges.items()}
         quantiles.append({each.trait: each for each in state_traits(values)})
-    stated: dict[str, Statement | None] = {}
+    statements: dict[str, Statement | None] = {}
     for trait, statement in quantiles[1].items():
         if all(
             trait in others and others[trait].kind == statement.kind
             for others in quantiles
         ):
-            stated[trait] = statement
+            statements[trait] = statement
     if "compound" in ranges and ranges["compound"].median == 1:
-        stated["compound"] = Statement("compound", "compound")
-    stated |= read_marks().get(name, {})
+        statements["compound"] = Statement("compound", "compound")
+    statements |= read_marks().get(name, {})
     # From the whole leaf to its details, marks too.
-    return sorted(filter(None, stated.values()), key=get_place)
+    return sorted(filter(None, statements.values()), key=get_place)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:

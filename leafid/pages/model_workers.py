@@ -62,15 +62,15 @@ def explain_pictures(
 
     It is for a page that has other answers.
     """
-    explained: list[tuple[Answer, Explanation | None]] = []
+    pairs: list[tuple[Answer, Explanation | None]] = []
     for answer in _identify(model, pictures, is_one_tree):
         explanation = None
         if answer.problem is None:
             explanation = explain_answer(model, answer, ends)
-        explained.append((answer, explanation))
-    groups = [[pair] for pair in explained]
+        pairs.append((answer, explanation))
+    groups = [[pair] for pair in pairs]
     if is_one_tree:
-        groups = [explained]
+        groups = [pairs]
     return [
         render_site_page(
             "answer.html",

@@ -212,11 +212,15 @@ def _make_thumbnails(
     Those that can't be read are left out.
     """
     by_name = {picture.name: picture for picture in pictures}
-    selected = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
+    named_pictures = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
     images = ordered_map(
-        make_thumbnail, selected, jobs, lambda _picture, _problem: None, N_FEW_READ
+        make_thumbnail,
+        named_pictures,
+        jobs,
+        lambda _picture, _problem: None,
+        N_FEW_READ,
     )
-    thumbnails = zip(selected, images, strict=True)
+    thumbnails = zip(named_pictures, images, strict=True)
     return {picture.name: image for picture, image in thumbnails if image}
 
 
@@ -306,10 +310,10 @@ def select_most_confused(
     """
     answers, predictions = counts.sum(axis=1), counts[:, :-1].sum(axis=0)
     errors = answers + predictions - 2 * counts.diagonal()
-    kept = np.sort(np.argsort(-errors, kind="stable")[:most])
-    reduced = counts[np.ix_(kept, kept)]
-    others = answers[kept] - reduced.sum(axis=1)
-    return [names[index] for index in kept], np.column_stack([reduced, others])
+    most_confused = np.sort(np.argsort(-errors, kind="stable")[:most])
+    reduced = counts[np.ix_(most_confused, most_confused)]
+    others = answers[most_confused] - reduced.sum(axis=1)
+    return [names[index] for index in most_confused], np.column_stack([reduced, others])
 
 
 def make_run_species_table(

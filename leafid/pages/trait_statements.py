@@ -111,13 +111,13 @@ def state_traits(
     list of Statement
         From the whole leaf to its details.
     """
-    known = _complete(values)
+    numbers = _complete(values)
     statements: dict[str, Statement] = {}
     for row in read_rows("trait_rules.csv"):
         conditions = [text.split() for text in row["conditions"].split(";")]
         if row["trait"] in statements:
             continue
-        if not all(_holds(known, *condition) for condition in conditions):
+        if not all(_holds(numbers, *condition) for condition in conditions):
             continue
         sure = [
             round(confidence[name], 2)
@@ -128,7 +128,7 @@ def state_traits(
             trait=row["trait"],
             term=row["term"],
             detail=row["detail"],
-            number=known.get(row["number"]),
+            number=numbers.get(row["number"]),
             sure=min(sure, default=None),
         )
     return [each for each in statements.values() if each.term or each.number]
@@ -137,11 +137,11 @@ def state_traits(
 def _complete(values: Mapping[str, float]) -> dict[str, float]:
     """Round counts, and add what follows from the values, for conditions."""
     counts = {name: round(values[name]) for name in _COUNTS & values.keys()}
-    known = {"lobes": 0} | dict(values) | counts
+    numbers = {"lobes": 0} | dict(values) | counts
     if "length_width" in values:
-        known["width_length"] = 1 / values["length_width"]
-        known["fan"] = is_fan(values)
-    return known
+        numbers["width_length"] = 1 / values["length_width"]
+        numbers["fan"] = is_fan(values)
+    return numbers
 
 
 def _holds(values: Mapping[str, float], name: str, sign: str, bound: str) -> bool:

@@ -57,25 +57,26 @@ def check_extension(
             "not all of its classifiers are "
             '"ridge"; train it again'
         )
-    if known := sorted(
+    if known_species := sorted(
         {str(picture.species) for picture in pictures} & model.species.keys()
     ):
         raise LeafidError(
-            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} "
-            "first; leave them out, or train on all pictures together"
+            f"expected new species, found {len(known_species)} that {name} knows, "
+            f"{known_species[0]!r} first; leave them out, or train on all pictures "
+            "together"
         )
-    learned = {
+    learned_types = {
         type_
         for identifier in identifiers
         for type_ in identifier.recipe.training_types
     }
     if unknown := sorted(
-        {picture.type for picture in pictures if picture.type} - learned
+        {picture.type for picture in pictures if picture.type} - learned_types
     ):
         raise LeafidError(
-            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, "
-            f"and some of the new ones are of type {unknown[0]}; say --assume-type, or "
-            "leave them out"
+            f"{name} learns from pictures of type {', '.join(sorted(learned_types))} "
+            f"only, and some of the new ones are of type {unknown[0]}; say "
+            "--assume-type, or leave them out"
         )
 
 

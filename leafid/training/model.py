@@ -118,9 +118,9 @@ def train(
 
 
 def _fit_exponent(answers: HeldOutAnswers, seed: int) -> float:
-    known = answers.select_known()
-    plants = [picture.group for picture in known.pictures]
-    return fit_plant_exponent(known.probabilities, known.labels, plants, seed)
+    of_known = answers.select_known()
+    plants = [picture.group for picture in of_known.pictures]
+    return fit_plant_exponent(of_known.probabilities, of_known.labels, plants, seed)
 
 
 def train_recogniser(
@@ -148,19 +148,19 @@ def train_recogniser(
     ]
     on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
     table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
-    read = [index for index, row in enumerate(table) if row is not None]
+    rows = [index for index, row in enumerate(table) if row is not None]
     all_pictures = [*pictures, *on_sheets]
-    readable = [all_pictures[index] for index in read]
+    readable = [all_pictures[index] for index in rows]
     types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    features = np.array([table[index] for index in read], np.float32)
+    features = np.array([table[index] for index in rows], np.float32)
     is_correct = _recognise_held_out(features, readable, types, seed)
-    judged = is_correct[np.array(read) < len(pictures)]
+    is_correct_of_pictures = is_correct[np.array(rows) < len(pictures)]
     recogniser = fit_type_recogniser(features, types)
-    if np.isnan(judged).all():
+    if np.isnan(is_correct_of_pictures).all():
         return recogniser
-    return replace(recogniser, accuracy=float(np.nanmean(judged)))
+    return replace(recogniser, accuracy=float(np.nanmean(is_correct_of_pictures)))
 
 
 def _recognise_held_out(

@@ -156,13 +156,15 @@ def _assess_answers(
     certainty: dict[Path, float] = {}
     records = {}
     for type_, answers in held_out.items():
-        known = answers.select_known()
-        values = known.probabilities[np.arange(len(known.pictures)), known.labels]
-        for picture, value in zip(known.pictures, values.tolist(), strict=True):
+        of_known = answers.select_known()
+        values = of_known.probabilities[
+            np.arange(len(of_known.pictures)), of_known.labels
+        ]
+        for picture, value in zip(of_known.pictures, values.tolist(), strict=True):
             certainty[picture.file] = round(value, 6)
-        rank = rank_labels(known)
-        first = np.array(known.species)[known.probabilities.argmax(axis=1)]
-        names = np.array([picture.species for picture in known.pictures])
+        rank = rank_labels(of_known)
+        first = np.array(of_known.species)[of_known.probabilities.argmax(axis=1)]
+        names = np.array([picture.species for picture in of_known.pictures])
         for name in np.unique(names).tolist():
             ranks = rank[names == name]
             wrong = np.sort(first[(names == name) & (rank != 1)]).tolist()
