@@ -27,18 +27,18 @@ class NotebookMixin:
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes the results of `finalize`."""
-    from jinja2 import (
-        Environment,
-        FileSystemLoader,
-        StrictUndefined,
-    )  # the terminal needs none of it
+    """Make the environment of templates.
 
-    environment = Environment(
+    All but `.txt` files escape the results of `finalize`.
+    """
+    # Most commands need none of it.
+    import jinja2
+
+    environment = jinja2.Environment(
         finalize=lambda value: finalize(value) if type(value) is str else value,
-        loader=FileSystemLoader(folders),
-        autoescape=True,
-        undefined=StrictUndefined,
+        loader=jinja2.FileSystemLoader(folders),
+        autoescape=jinja2.select_autoescape([], ["txt"], default=True),
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
