@@ -137,6 +137,8 @@ class Parser(argparse.ArgumentParser):
         options = self._options()
         for action in self._actions:
             setattr(options, action.dest, action.default)
+            # Such a list needs nothing that is listed by it.
+            action.required &= "--list" not in words
         return parse(words, options)
 
     def error(self, message: str) -> NoReturn:
@@ -145,44 +147,27 @@ class Parser(argparse.ArgumentParser):
 
 
 def number_type(
-    expected: str,
-    is_valid: Callable[[float], bool],
+    low: float,
+    high: float,
     kind: type[int] | type[float] = float,
+    *,
+    has_zero: bool = True,
 ) -> Callable[[str], Any]:
-    """Make an argparse type of finite or whole numbers.
-
-    `expected` says in messages what `is_valid` checks.
-    """
+    """Make an argparse type of finite or whole numbers from `low` to `high`."""
+    noun = {float: "number", int: "whole number"}[kind]
+    expected = f"a {noun} from {low} to {high}" + " other than 0" * (not has_zero)
 
     def parse(word: str) -> float:
         value = parse_finite_number(word)
-        if value is None or value != kind(value) or not is_valid(value):
+        is_valid = value is not None and low <= value <= high and value == kind(value)
+        if value is None or not is_valid or not (value or has_zero):
             raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
         return kind(value)
 
     return parse
 
 
-_fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
-_gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
-positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
-_resample_count = number_type(
-    "a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int
-)
-_digit_count = number_type(
-    "a whole number from 1 to 15", lambda value: 1 <= value <= 15, int
-)
-_job_count = number_type(
-    f"a number of processes up to {MAX_JOBS}, or -1 for one a core",
-    lambda value: 0 < abs(value) <= MAX_JOBS,
-    int,
-)
-# Every random generator accepts this range.
-_seed = number_type(
-    "a whole number from 0 to 2000000000",
-    lambda value: 0 <= value <= 2_000_000_000,
-    int,
-)
+positive_int = number_type(1, 10**9, int)
 
 
 def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
@@ -214,12 +199,16 @@ def nonempty_word(word: str) -> str:
 _URL_SCHEMES = ("http://", "https://", "ftp://", "file://", "s3://")
 JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)",
-    type=_job_count,
+    type=number_type(-MAX_JOBS, MAX_JOBS, int, has_zero=False),
     default=-1,
     metavar="N",
 )
 SEED = option(
-    "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
+    "seed of all random numbers (default: 0)",
+    # Every random generator accepts this range.
+    type=number_type(0, 2_000_000_000, int),
+    default=0,
+    metavar="N",
 )
 LANGUAGE = option(
     "language of answers and pages, and of the common names that come first (default: "
@@ -330,7 +319,7 @@ class ScoringOptions:
     )
     digits: int = option(
         "decimals in text and LaTeX (default: 3)",
-        type=_digit_count,
+        type=number_type(1, 15, int),
         default=3,
         metavar="N",
     )
@@ -342,13 +331,13 @@ class ScoringOptions:
     )
     confidence: float = option(
         "confidence level of the intervals (default: 0.95)",
-        type=_fraction,
+        type=number_type(0, 0.999999, has_zero=False),
         default=0.95,
         metavar="SHARE",
     )
     resamples: int = option(
         "resamples for intervals and tests (default: 10000)",
-        type=_resample_count,
+        type=number_type(1, 1_000_000, int),
         default=10_000,
         metavar="N",
     )
@@ -389,6 +378,6 @@ class CacheOptions(ComputingOptions):
         "maximum size of the feature cache; the oldest features are removed first "
         "(default: 4)",
         metavar="GIB",
-        type=_gibibytes,
+        type=number_type(0, 2**30, has_zero=False),
         default=4.0,
     )

@@ -194,7 +194,7 @@ def test_a_scale_that_cannot_be_told(measure):
         outcome = measure(name, "--scale-from", thing, status=1)
         assert f"{name}.png: {problem}" in outcome.err
     for word, problem in (
-        ("coin:0", "expected a number above 0, at most 100000, found '0'"),
+        ("coin:0", "expected a number from 0 to 100000 other than 0, found '0'"),
         ("coin:1x2", "expected coin:MM, card:MMxMM or sheet:MMxMM, found 'coin:1x2'"),
         ("ruler:100", "expected coin:MM, card:MMxMM or sheet:MMxMM, found 'ruler:100'"),
     ):

@@ -147,7 +147,7 @@ def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
         (
             ["truth.json", "result.json", "--threshold", "1"],
             2,
-            "--threshold: expected a number from 0 to below",
+            "--threshold: expected a number from 0 to 0.999999",
         ),
         (["truth.json", "nowhere.json"], 1, "nowhere.json"),
     ],

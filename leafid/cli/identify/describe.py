@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import list_type, option, positional, switch
+from leafid.cli.arguments import list_type, option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Console, check_output, open_text
 from leafid.descriptors.registry import (
@@ -36,7 +36,7 @@ from leafid.descriptors.registry import (
     get_column_names,
     measure_families,
 )
-from leafid.errors import ImageError, LeafidError, UsageError
+from leafid.errors import ImageError, LeafidError
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
@@ -54,9 +54,6 @@ _MAX_SIDE = 1200
 
 
 class Options(PerPictureOptions):
-    pictures: list[str] = positional(
-        "PICTURE", "a picture, or a folder or collection of them", nargs="*"
-    )
     families: list[str] | None = option(
         "descriptor families to compute, in this order (default: all)",
         metavar="A,B,…",
@@ -80,11 +77,6 @@ def run(options: Options, console: Console) -> int:
             )
         return 0
     families = [family.name for family in find_families(options.families)]
-    if not options.pictures:
-        raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid describe "
-            "--help'"
-        )
     if options.output:
         check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)

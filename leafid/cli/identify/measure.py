@@ -48,7 +48,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import option, positional, switch
+from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.identify.measure_formats import (
     FORMATS,
@@ -70,7 +70,7 @@ from leafid.cli.outputs import (
 )
 from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
-from leafid.errors import ImageError, LeafidError, UsageError
+from leafid.errors import ImageError, LeafidError
 from leafid.files import open_output
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.judged_leaves import DOUBTS, judge_leaves
@@ -92,9 +92,6 @@ from leafid.segmentation.segment import draw_overlay
 
 
 class Options(ScaleOptions, PerPictureOptions):
-    pictures: list[str] = positional(
-        "PICTURE", "a picture, or a folder or collection of them", nargs="*"
-    )
     format: str | None = option(
         "format of the table (default: text; with --output as its ending says, or csv)",
         choices=FORMATS,
@@ -119,11 +116,6 @@ def run(options: Options, console: Console) -> int:
         columns = ["measure", "unit", "what it is", "source", "depends on"]
         console.stdout.write(render([Table("", columns, cells, n_keys=1)]))
         return 0
-    if not options.pictures:
-        raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid measure "
-            "--help'"
-        )
     form = options.format or "text"
     if options.output:
         ending = Path(options.output).suffix[1:]

@@ -96,7 +96,7 @@ class Options(PerPictureOptions, CacheOptions):
         "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
         "known species is rejected (default: 0.05)",
         metavar="SHARE",
-        type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
+        type=number_type(0, 1),
     )
     open_world: bool = switch(
         "in a run file, give the calibrated probability of a leaf of the species, as "

@@ -19,10 +19,9 @@ from leafid.segmentation.reference import Scale, find_reference
 from leafid.segmentation.result import Image
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
-_parse_size = number_type(
-    "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
-)
-_parse_place = number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
+_MAX_SIZE = 100_000
+_parse_size = number_type(0, _MAX_SIZE, has_zero=False)
+_parse_place = number_type(0, _MAX_SIZE)
 # Things of known size, with the number of their sizes.
 _THINGS = {"coin": 1, "card": 2, "sheet": 2}
 

@@ -26,7 +26,6 @@ from leafid.parallel.mapping import reporting_lost_workers
 from leafid.parallel.pool import WorkerPool, count_workers
 from leafid.translation import LANGUAGES
 
-_port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 # Time for a worker to start and to read the model, in seconds.
 _START_SECONDS = 120.0
 
@@ -37,7 +36,7 @@ class Options:
     )
     port: int = option(
         "port to listen at; 0 takes a free one (default: %(default)s)",
-        type=_port,
+        type=number_type(0, 65535, int),
         default=8000,
     )
     model: str | None = option("the model (default: the bundled one)")

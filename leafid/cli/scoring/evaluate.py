@@ -37,7 +37,6 @@ from leafid.cli.arguments import (
     list_type,
     number_type,
     option,
-    positional,
     switch,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
@@ -59,12 +58,6 @@ from leafid.scoring.tables import Table, read_metrics
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
-    truth: str = positional(
-        "GROUND-TRUTH",
-        "folder of XML, collection, table (.csv), or …GroundTruth.txt",
-        nargs="?",
-    )
-    runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="*")
     output: str | None = option(
         "write the official scorer's files there", metavar="DIR"
     )
@@ -86,7 +79,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
         "score the sets that the run's scores form above a threshold, K species on "
         "average",
         metavar="K,…",
-        type=list_type(number_type("a mean size above 0", lambda size: size > 0)),
+        type=list_type(number_type(0, 10**9, has_zero=False)),
         default=[],
     )
     validation: list[str] = option(
@@ -154,10 +147,6 @@ def run(options: Options, console: Console) -> None:
 
 def _check_options(options: Options) -> None:
     """Check what can be checked before the runs are read."""
-    if not options.runs:
-        raise UsageError(
-            "expected a ground truth and at least one run; see 'leafid evaluate --help'"
-        )
     n_validation = len(options.validation)
     if n_validation and not (options.average and n_validation == len(options.runs)):
         n_runs = count_noun(len(options.runs), "run")

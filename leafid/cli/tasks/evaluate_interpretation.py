@@ -46,13 +46,13 @@ class Options(TableOptions):
     )
     threshold: float = option(
         "overlap above which objects match, with multiple matching (default: 0.2)",
-        type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
+        type=number_type(0, 0.999999),
         default=0.2,
         metavar="T",
     )
     alpha: float = option(
         "weight of the localisation (default: 0.8)",
-        type=number_type("a number from 0 to 1", lambda value: 0 <= value <= 1),
+        type=number_type(0, 1),
         default=0.8,
         metavar="A",
     )
