@@ -96,52 +96,28 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
 
 
 def _make_summary(errors: list[PictureError]) -> Table:
-    metrics = {metric["metric"]: metric for metric in read_metrics()}
+    means = average_errors(errors)
     rows: Rows = [
-        [name, value, metrics[name]["better"], metrics[name]["what it is"]]
-        for name, value in average_errors(errors).items()
+        [metric["metric"], mean, metric["better"], metric["what it is"]]
+        for metric in read_metrics()
+        if (mean := means.get(metric["metric"])) is not None
     ]
-    results = [error.interpretation for error in errors]
-    counts = [
-        (len(result.matches), len(result.missed), len(result.invented))
-        for result in results
-    ]
-    n_objects, n_missed, n_invented = map(sum, zip(*counts, strict=True))
+    n_objects, n_missed, n_invented = (
+        sum(error.measures[name] for error in errors)
+        for name in ("objects", "missed", "invented")
+    )
     objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(result.error) for result in results):
+    if empty := sum(math.isnan(error.interpretation.error) for error in errors):
         notes.append(
             f"{empty} of the pictures have neither true nor found objects and are left "
             "out"
         )
-    return Table(
-        "Interpretation and localisation",
-        ["metric", "mean", "better", "what"],
-        rows,
-        notes,
-    )
+    columns = ["metric", "mean", "better", "what"]
+    return Table("Interpretation and localisation", columns, rows, notes)
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
-    _, *measures = errors[0].measures
-    columns = [
-        "picture",
-        "objects",
-        "found",
-        "matches",
-        "missed",
-        "invented",
-        "error",
-        *measures,
-    ]
-    rows: Rows = []
-    for error in errors:
-        result = error.interpretation
-        counts = [
-            *result.matches.shape,
-            int(result.matches.sum()),
-            len(result.missed),
-            len(result.invented),
-        ]
-        rows.append([error.picture, *counts, *error.measures.values()])
-    return Table("Errors by picture", columns, rows)
+    names = [name.removeprefix("interpretation-") for name in errors[0].measures]
+    rows: Rows = [[error.picture, *error.measures.values()] for error in errors]
+    return Table("Errors by picture", ["picture", *names], rows)

@@ -117,12 +117,16 @@ def _check_result(
     subtask: Subtask, identity: str, result: Any, allowed: AllowedNames
 ) -> None:
     """Check that all that a line names is allowed."""
-    _check_allowed("an id of the collection", [identity], allowed.ids)
+    checks = [("an id of the collection", [identity], allowed.ids)]
     if subtask is Subtask.CONCEPTS:
         names = [item.name for item in result]
-        _check_allowed("a concept of the list", names, allowed.concepts)
+        checks.append(("a concept of the list", names, allowed.concepts))
     if subtask is Subtask.ILLUSTRATION:
-        _check_allowed("a picture of the collection", result, allowed.illustrations)
+        checks.append(("a picture of the collection", result, allowed.illustrations))
+    for kind, names, known in checks:
+        for name in names:
+            if known is not None and name not in known:
+                raise LeafidError(f"expected {kind}, found {name!r}")
 
 
 def read_list(path: StrPath) -> frozenset[str]:
@@ -143,14 +147,6 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
             f"{line.strip()!r}"
         )
     return Subtask(int(words[0])), words[1], words[2]
-
-
-def _check_allowed(
-    kind: str, names: Sequence[str], allowed: frozenset[str] | None
-) -> None:
-    for name in names:
-        if allowed is not None and name not in allowed:
-            raise LeafidError(f"expected {kind}, found {name!r}")
 
 
 def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:

@@ -173,8 +173,8 @@ class PictureError:
 
     picture: str
     interpretation: Interpretation
-    #: The interpretation error, and the mean of each localisation metric over the
-    #: matched pairs; NaN without any.
+    #: The numbers of objects, the interpretation error, and the mean of each
+    #: localisation metric over the matched pairs; NaN without any.
     measures: Mapping[str, float]
 
 
@@ -185,7 +185,14 @@ def score_objects(
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
     matches = interpretation.matches
-    measures = {"interpretation-error": interpretation.error}
+    measures: dict[str, float] = {
+        "objects": len(pair.truth),
+        "found": len(pair.result),
+        "matches": int(matches.sum()),
+        "missed": len(interpretation.missed),
+        "invented": len(interpretation.invented),
+        "interpretation-error": interpretation.error,
+    }
     for name, compute in localisation.ERRORS.items():
         errors = [
             compute(pair.truth[u].box, pair.result[v].box)
