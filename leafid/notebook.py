@@ -1,6 +1,7 @@
-"""Objects in notebooks: HTML by a macro of `notebook.html`, outlines by Matplotlib."""
+"""Objects in notebooks: HTML by templates beside them, outlines by Matplotlib."""
 
 import base64
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,19 +11,21 @@ from leafid.errors import escape_unprintable
 
 
 class NotebookMixin:
-    """An object that a notebook shows by the macro that is called as its class."""
+    """An object that a notebook shows.
+
+    The template beside the module of its class, of the same name, has a macro that is
+    called as the class.
+    """
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
+        module = Path(inspect.getfile(type(self)))
         environment = make_environment(
-            Path(__file__).parent, finalize=escape_unprintable
+            module.parent, Path(__file__).parent, finalize=escape_unprintable
         )
-        return str(
-            getattr(
-                environment.get_template("notebook.html").module, type(self).__name__
-            )(self)
-        )
+        macros = environment.get_template(f"{module.stem}.html").module
+        return str(getattr(macros, type(self).__name__)(self))
 
 
 @cache
