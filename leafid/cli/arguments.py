@@ -7,9 +7,10 @@ parsed value has.
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import takewhile
 from textwrap import fill
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -52,9 +53,7 @@ def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
     return _Argument(True, group, {"help": help, **keywords})
 
 
-def switch(help: str, *, group: str | None = None) -> Any:
-    return option(help, group=group, action="store_true")
-
+switch = partial(option, action="store_true")
 
 #: How shtab completes paths, by the shell.
 _COMPLETION = {"bash": "_shtab_compgen_files", "zsh": "_files"}
@@ -77,12 +76,11 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         )
 
 
-def suggest(word: str, words: Iterable[str]) -> str:
+def suggest(word: str, words: Mapping[str, object]) -> str:
     """Return the end of a message about an unknown word: the word most like it."""
     # Dashes, which all options have, make no two of them alike.
-    by_letters = {known.strip("-"): known for known in words}
-    alike = get_close_matches(word.strip("-"), by_letters, n=1)
-    return f"; did you mean {by_letters[alike[0]]}?" if alike else ""
+    alike = get_close_matches(word, words, n=1, cutoff=0.7)
+    return f"; did you mean {alike[0]}?" if alike else ""
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,6 +105,8 @@ class Parser(argparse.ArgumentParser):
             argument = getattr(options, name)
             if isinstance(argument, _Argument):
                 flag = f"--{name.replace('_', '-')}" if argument.is_option else name
+                if "type" in argument.keywords:
+                    argument.keywords.setdefault("metavar", "N")
                 action = groups[argument.group].add_argument(flag, **argument.keywords)
                 if not {"action", "choices", "type"} & argument.keywords.keys():
                     action.complete = _COMPLETION
@@ -201,14 +201,12 @@ JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)",
     type=number_type(-MAX_JOBS, MAX_JOBS, int, has_zero=False),
     default=-1,
-    metavar="N",
 )
 SEED = option(
     "seed of all random numbers (default: 0)",
     # Every random generator accepts this range.
     type=number_type(0, 2_000_000_000, int),
     default=0,
-    metavar="N",
 )
 LANGUAGE = option(
     "language of answers and pages, and of the common names that come first (default: "
@@ -304,7 +302,6 @@ class TableOptions:
     table: int | None = option(
         "print only the Nth table (default: all; CSV holds a single one)",
         type=positive_int,
-        metavar="N",
     )
 
 
@@ -321,7 +318,6 @@ class ScoringOptions:
         "decimals in text and LaTeX (default: 3)",
         type=number_type(1, 15, int),
         default=3,
-        metavar="N",
     )
     intervals: Any = option(
         "what follows a score: the bounds of its interval, its standard error, or "
@@ -333,13 +329,11 @@ class ScoringOptions:
         "confidence level of the intervals (default: 0.95)",
         type=number_type(0, 0.999999, has_zero=False),
         default=0.95,
-        metavar="SHARE",
     )
     resamples: int = option(
         "resamples for intervals and tests (default: 10000)",
         type=number_type(1, 1_000_000, int),
         default=10_000,
-        metavar="N",
     )
     seed: int = SEED
 
@@ -377,7 +371,6 @@ class CacheOptions(ComputingOptions):
     cache_limit: float = option(
         "maximum size of the feature cache; the oldest features are removed first "
         "(default: 4)",
-        metavar="GIB",
         type=number_type(0, 2**30, has_zero=False),
         default=4.0,
     )

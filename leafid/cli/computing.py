@@ -21,7 +21,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.picture import EmptyClass, Picture
+from leafid.pictures.picture import Collection, EmptyClass, Picture
 from leafid.pictures.splits import check_labels, select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 
@@ -53,7 +53,7 @@ def open_loader(options: CacheOptions, console: Console) -> Iterator[FeatureLoad
 
 def map_pictures(
     function: Callable[[Picture], T],
-    pictures: Sequence[Picture],
+    collection: Collection,
     options: PerPictureOptions,
     console: Console,
     what: str,
@@ -63,6 +63,7 @@ def map_pictures(
     An unknown acquisition type is recognised first. Yield the pictures with the
     results. Pictures that can't be read are left out and reported.
     """
+    pictures = collection.pictures
     loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
     typed = list(pictures)
     with on_cluster(options.cluster):
@@ -83,6 +84,7 @@ def map_pictures(
         for picture, result in zip(typed, results, strict=True):
             if result is not None:
                 yield picture, result
+    console.status = int(bool(loader.unreadable) or collection.is_incomplete)
     if loader.unreadable:
         console.note(
             f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out"

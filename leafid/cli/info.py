@@ -18,9 +18,7 @@ examples:
   leafid info clef11.leafid --output field-guide
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
 from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
@@ -80,21 +78,17 @@ def run(options: Options, console: Console) -> None:
         check_output(options.similar, [*paths, options.metadata])
     collection = read_collection(paths, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
-
-    def make_failure(file: Path, problem: str) -> FileCheck:
-        return FileCheck(file, error=f"{file}: {problem}")
-
     results = ordered_map(
         check_file,
         files,
         jobs=options.jobs,
-        make_failure=make_failure,
+        make_failure=lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
         n_few=N_FEW_READ,
     )
     checks = list(console.progress(results, len(files), "reading"))
     summary = summarise(collection, checks)
     if options.format == "json":
-        _print_json(summary, console)
+        console.print_json(summary)
     else:
         rare = [
             count
@@ -118,17 +112,13 @@ def _describe_model(file: Path, options: Options, console: Console) -> None:
         console.print(page)
     elif options.format == "json":
         facts = describe_model(model, str(file))
-        _print_json(facts | {"card": guide["card"]}, console)
+        console.print_json(facts | {"card": guide["card"]})
     else:
         number = translate("{number} species", number=len(model.species))
         console.print(f"{file}: {number}\n")
         console.stdout.write(render([guide["types"], guide["species"]], digits=3))
         if guide["note"]:
             console.print(f"\n{guide['note']}")
-
-
-def _print_json(value: dict[str, Any], console: Console) -> None:
-    console.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _write_similar(

@@ -66,8 +66,7 @@ class Options(PerPictureOptions):
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
 
-def run(options: Options, console: Console) -> int:
-    """Write the table; return 1 when any picture is left out."""
+def run(options: Options, console: Console) -> None:
     if options.list:
         width = max(map(len, FAMILIES)) + 2
         for family in FAMILIES.values():
@@ -75,25 +74,22 @@ def run(options: Options, console: Console) -> int:
                 f"{family.name:<{width}}{len(family.value_names):>4} values  "
                 f"{family.summary}"
             )
-        return 0
+        return
     families = [family.name for family in find_families(options.families)]
     if options.output:
         check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)
-    pictures = collection.pictures
-    masks = find_own_masks([picture.file for picture in pictures], options.masks)
+    files = [picture.file for picture in collection.pictures]
+    masks = find_own_masks(files, options.masks)
     measure = partial(_measure, families=families, masks=masks)
-    n_measured = 0
     with open_text(options.output, console) as stream:
         heading = ["picture", "type", "species", *get_column_names(families)]
         stream.write(format_csv([heading]))
         for picture, values in map_pictures(
-            measure, pictures, options, console, "describe"
+            measure, collection, options, console, "describe"
         ):
             row = [str(picture.file), picture.type, picture.species, *values]
             stream.write(format_csv([row]))
-            n_measured += 1
-    return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
 def _measure(

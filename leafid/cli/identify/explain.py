@@ -18,8 +18,6 @@ examples:
   leafid explain my-leaf.jpg other-leaf.jpg --output explained
 """
 
-import json
-
 from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
 from leafid.cli.outputs import Console, check_output
 from leafid.features.loader import FeatureLoader
@@ -57,8 +55,7 @@ def run(options: Options, console: Console) -> int:
         if answer.problem is None
     )
     if options.format == "json":
-        records = [explanation.to_dict() for explanation in explanations]
-        console.print(json.dumps(records, ensure_ascii=False, indent=1))
+        console.print_json([explanation.to_dict() for explanation in explanations])
     elif options.output:
         if complete := list(explanations):
             file = f"{options.output}/{FILE_NAME}"

@@ -112,13 +112,12 @@ class Options(ScaleOptions, PerPictureOptions):
     list: bool = switch("list the measures and exit")
 
 
-def run(options: Options, console: Console) -> int:
-    """Write the table; return 1 when any picture is left out."""
+def run(options: Options, console: Console) -> None:
     if options.list:
         cells = [[name, *row.values()] for name, row in list_measures().items()]
         columns = ["measure", "unit", "what it is", "source", "depends on"]
         console.stdout.write(render([Table("", columns, cells, n_keys=1)]))
-        return 0
+        return
     form = options.format or "text"
     if options.output:
         ending = Path(options.output).suffix[1:]
@@ -129,8 +128,7 @@ def run(options: Options, console: Console) -> int:
         check_output_folder(options.overlay, options.pictures, "--overlay")
     finder = make_scale_finder(options)
     collection = options.read(options.pictures)
-    pictures = collection.pictures
-    files = [picture.file for picture in pictures]
+    files = [picture.file for picture in collection.pictures]
     for reason in finder.list_unused(files):
         console.warn(f"{options.scale}: {reason}")
     task = partial(
@@ -142,16 +140,13 @@ def run(options: Options, console: Console) -> int:
         names=make_output_names(files, collection.root),
     )
     leaves: list[LeafRow] = []
-    n_measured = 0
-    for _, rows in map_pictures(task, pictures, options, console, "measure"):
-        n_measured += 1
+    for _, rows in map_pictures(task, collection, options, console, "measure"):
         leaves += rows
     sizes = [record["mm_per_pixel"] for record, _ in leaves]
     for reason in finder.list_doubts(sizes, options.unit):
         console.warn(reason)
     with open_text(options.output, console) as stream:
         stream.write(format_leaves(leaves, form))
-    return int(n_measured < len(pictures) or collection.is_incomplete)
 
 
 def _measure(

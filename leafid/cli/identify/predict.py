@@ -78,7 +78,6 @@ class Options(PerPictureOptions, CacheOptions):
     )
     top: int | None = option(
         "number of species for each picture (default: 5 in text, otherwise all)",
-        metavar="K",
         type=positive_int,
         group="names",
     )
@@ -92,11 +91,11 @@ class Options(PerPictureOptions, CacheOptions):
         "one name for each picture: a species, genus, family, order, or '*'",
         group="names",
     )
-    reject_at: float | None = option(
+    reject_at: float = option(
         "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
         "known species is rejected (default: 0.05)",
-        metavar="SHARE",
         type=number_type(0, 1),
+        default=REJECTED_SHARE,
     )
     open_world: bool = switch(
         "in a run file, give the calibrated probability of a leaf of the species, as "
@@ -119,12 +118,7 @@ def run(options: Options, console: Console) -> int:
     pictures = _choose_pictures(options, collection, console)
     if form == "run":
         check_picture_names(pictures)
-    reject_at = options.reject_at
-    if reject_at is None:
-        reject_at = REJECTED_SHARE
-    group_by = options.group_by
-    if options.together:
-        group_by = "all"
+    group_by = "all" if options.together else options.group_by
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = FORMATS[form]
@@ -134,7 +128,11 @@ def run(options: Options, console: Console) -> int:
         open_text(options.output, console) as stream,
     ):
         for answer in model.predict(
-            pictures, loader, reject_at, back_off=options.back_off, group_by=group_by
+            pictures,
+            loader,
+            options.reject_at,
+            back_off=options.back_off,
+            group_by=group_by,
         ):
             entries = format_answer(
                 form,
@@ -164,15 +162,12 @@ def _choose_pictures(
     options: Options, collection: Collection, console: Console
 ) -> tuple[Picture, ...]:
     """Choose the test part or all pictures, or make a picture of each leaf of them."""
-    pictures = collection.part("test").pictures or collection.pictures
+    tested = collection.part("test")
+    if tested.pictures:
+        collection = tested
+    pictures = collection.pictures
     if options.each_leaf:
-        split = map_pictures(
-            _split_leaves,
-            pictures,
-            options=options,
-            console=console,
-            what="leaves",
-        )
+        split = map_pictures(_split_leaves, collection, options, console, "leaves")
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if options.group_by:
         groups = set(map(GROUPINGS[options.group_by], pictures))
@@ -205,7 +200,7 @@ def _split_leaves(picture: Picture) -> list[Picture]:
 
 
 def _check_options(options: Options, form: str) -> None:
-    if options.reject_at is not None and form == "run":
+    if options.reject_at != REJECTED_SHARE and form == "run":
         raise UsageError(
             "expected --reject-at without --format run: a run file holds the ranking "
             "of every picture"

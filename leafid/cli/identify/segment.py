@@ -56,11 +56,7 @@ class Options(PerPictureOptions):
     each_leaf: bool = switch("cut out every leaf of a picture")
 
 
-def run(options: Options, console: Console) -> int:
-    """Cut the leaf out of every picture.
-
-    Return 1 when any could not be read or is left out.
-    """
+def run(options: Options, console: Console) -> None:
     check_output_folder(options.output, options.pictures, "--output")
     collection = options.read(options.pictures)
     pictures = collection.pictures
@@ -70,16 +66,13 @@ def run(options: Options, console: Console) -> int:
     console.print(
         f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence  verdict"
     )
-    n_cut = 0
     cut = partial(_cut, options=options, names=names)
-    for picture, rows in map_pictures(cut, pictures, options, console, "segment"):
-        n_cut += 1
+    for picture, rows in map_pictures(cut, collection, options, console, "segment"):
         for number, numbers in enumerate(rows, 1):
             title = escape_unprintable(picture.title)
             if options.each_leaf:
                 title += f", leaf {number}"
             console.print(f"{title:<{width}}  {picture.type:<9}  {numbers}")
-    return int(n_cut < len(pictures) or collection.is_incomplete)
 
 
 def _cut(picture: Picture, options: Options, names: Mapping[Path, str]) -> list[str]:

@@ -94,7 +94,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
 
 def run(options: Options, console: Console) -> None:
     if options.list:
-        print_tables([_list_metrics(options.format)], options, console)
+        print_tables([_list_metrics()], options, console)
         return
     _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
@@ -156,21 +156,18 @@ def _check_options(options: Options) -> None:
         )
     if not options.output:
         return
-    stems = {Path(file).stem: file for file in options.runs}
-    for stem in (ALL_RUNS, MEAN_OF_RUNS):
-        if stem in stems and len(options.runs) > 1:
-            raise UsageError(
-                f"--output: expected no run called {stem}, as the files about all runs "
-                f"are; rename {stems[stem]}"
-            )
+    names = {Path(file).stem for file in options.runs} & {ALL_RUNS, MEAN_OF_RUNS}
+    if names and len(options.runs) > 1:
+        raise UsageError(
+            f"--output: expected no run called {min(names)}, as the files about all "
+            "runs are; rename it"
+        )
     check_output(options.output, options.runs, file=SCORES)
 
 
-def _list_metrics(form: str) -> Table:
+def _list_metrics() -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
-    columns = [*metrics[0]]
-    if form == "text":
-        columns = ["metric", "command", "what it is"]
-    rows = [[*map(metric.__getitem__, columns)] for metric in metrics]
-    return Table("Metrics", columns, rows)
+    rows = [[*metric.values()] for metric in metrics]
+    details = frozenset({"column", "better", "range", "citation"})
+    return Table("Metrics", [*metrics[0]], rows, details=details)

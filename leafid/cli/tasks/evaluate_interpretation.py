@@ -48,13 +48,11 @@ class Options(TableOptions):
         "overlap above which objects match, with multiple matching (default: 0.2)",
         type=number_type(0, 0.999999),
         default=0.2,
-        metavar="T",
     )
     alpha: float = option(
         "weight of the localisation (default: 0.8)",
         type=number_type(0, 1),
         default=0.8,
-        metavar="A",
     )
     distances: str | None = option(
         "distances between classes, 0 to 1 (default: all 1)", metavar="CSV"
