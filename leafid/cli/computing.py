@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.model.bundled import assign_types, load_recogniser
+from leafid.model.bundled import assign_types, find_bundled_model, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
 from leafid.pictures.picture import Collection, EmptyClass, Picture
@@ -30,6 +31,11 @@ T = TypeVar("T")
 
 class PerPictureOptions(UnlabelledOptions, ComputingOptions):
     """Options of commands that measure pictures one by one."""
+
+    @property
+    def model_file(self) -> Path:
+        """The file of the model, by default the bundled one."""
+        return Path(self.model or find_bundled_model())
 
 
 @contextmanager
@@ -127,7 +133,7 @@ def assign_types_and_warn(
 
     Warn that unknown plants make held-out scores too high.
 
-    A model that is extended has a recogniser, and its scores stay as they are.
+    A model that is extended has a recogniser, and keeps its scores.
     """
     if recogniser is None:
         check_labels(pictures)

@@ -73,7 +73,7 @@ from leafid.descriptors.measures import LeafMeasures, list_measures, measure_lea
 from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError
 from leafid.files import open_output
-from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.bundled import read_once
 from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -184,7 +184,7 @@ def _measure(
         (measure_leaf(leaf), None) for leaf in leaves
     )
     if not masks:
-        model = read_once(Path(options.model or find_bundled_model()))
+        model = read_once(options.model_file)
         shown = picture if scale.outline is None else flat
         judged = judge_leaves(model, shown, flat, leaves, type_)
     rows, outlines = [], []
@@ -225,7 +225,7 @@ def _measure(
 def _take_leaves(
     image: Image, masks: Masks, scale: Scale, each_leaf: bool
 ) -> list[Segmentation]:
-    """Take leaves from masks of one's own, as seen from above: the largest first."""
+    """Take leaves from the masks of a person, seen from above: the largest first."""
     leaves = segment_by_masks(masks, image)
     if scale.flattening is not None:
         leaves = [Segmentation.from_mask(scale.flatten(leaf.mask)) for leaf in leaves]

@@ -50,7 +50,6 @@ from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
-from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
@@ -107,13 +106,10 @@ def run(options: Options, console: Console) -> int:
     """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
-    model_file = options.model or find_bundled_model()
     if options.output:
-        check_output(
-            options.output,
-            [model_file, *options.pictures, options.metadata],
-        )
-    model = Model.read(model_file).in_language(options.language)
+        inputs = [options.model_file, *options.pictures, options.metadata]
+        check_output(options.output, inputs)
+    model = Model.read(options.model_file).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = _choose_pictures(options, collection, console)
     if form == "run":

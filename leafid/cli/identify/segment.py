@@ -30,7 +30,7 @@ from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Console, check_output_folder, make_output_names
 from leafid.errors import escape_unprintable
 from leafid.files import open_output
-from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.bundled import read_once
 from leafid.model.judged_leaves import DOUBTS, list_verdicts
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
@@ -84,7 +84,7 @@ def _cut(picture: Picture, options: Options, names: Mapping[Path, str]) -> list[
     if not leaves[0].mask.any():
         _log.warning("%s: no leaf found; its mask is empty", picture.file)
     else:
-        model = read_once(Path(options.model or find_bundled_model()))
+        model = read_once(options.model_file)
         verdicts = list_verdicts(model, picture, image, leaves, type_)
         if leaves[0].n_leaves > len(leaves):
             remark = "%s: %d leaves; the largest is cut out (--each-leaf)"

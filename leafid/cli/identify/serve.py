@@ -13,7 +13,6 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-import ipaddress
 import socket
 from contextlib import closing, suppress
 from importlib.util import find_spec
@@ -132,7 +131,7 @@ def _list_addresses(listener: socket.socket) -> list[str]:
     If it listens at all addresses, other machines reach it, too.
     """
     host = listener.getsockname()[0]
-    if not ipaddress.ip_address(host).is_unspecified:
+    if host not in {"0.0.0.0", "::"}:
         return [host]
     addresses = []
     for family in (socket.AF_INET, listener.family):

@@ -32,7 +32,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import (
-    ScoringOptions,
     TableOptions,
     list_type,
     number_type,
@@ -41,6 +40,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS

@@ -9,8 +9,8 @@ it only detection and localisation are scored. If the result lacks a picture, al
 objects count as missed.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1.
-The localisation metrics are means over the matched pairs. A picture without any true or
-found object has no error, and is left out of the mean.
+The localisation metrics are means over the matched pairs. A picture without any object
+in truth and result has no error, and is left out of the mean.
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks
@@ -108,7 +108,7 @@ def _make_summary(errors: list[PictureError]) -> Table:
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(error.interpretation.error) for error in errors):
         notes.append(
-            f"{empty} of the pictures have neither true nor found objects and are left "
+            f"{empty} of the pictures have no object in truth or result, and are left "
             "out"
         )
     columns = ["metric", "mean", "better", "what"]

@@ -25,18 +25,18 @@ Distance = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class Scene:
-    """The U true objects and the V found objects of one picture."""
+    """The U true objects of a picture, and the V objects of the result."""
 
-    #: float array (U, V): areas that a true and a found object share.
+    #: float array (U, V): areas that a true object and one of the result share.
     common: np.ndarray
-    #: float arrays (U,) and (V,): the areas of the true and of the found objects, above
+    #: float arrays (U,) and (V,): the areas of the objects of truth and result, above
     #: 0.
     true_areas: np.ndarray
     areas: np.ndarray
-    #: The classes of the U true and of the V found objects.
+    #: The classes of the objects of truth and result.
     true_names: Sequence[str]
     names: Sequence[str]
-    #: float array (V,): confidences of the classes of the found objects, 0 to 1.
+    #: float array (V,): confidences of the classes of the result, 0 to 1.
     confidences: np.ndarray
 
     @classmethod
@@ -88,17 +88,17 @@ class Parameters:
 class Interpretation:
     """The error of a picture with the steps of its computation."""
 
-    #: 0 (perfect) to 1; NaN for a picture without any true or found object.
+    #: 0 (perfect) to 1; NaN for a picture without any object.
     error: float
-    #: bool array (U, V): which true and found objects match.
+    #: bool array (U, V): which objects of truth and result match.
     matches: np.ndarray
-    #: The indices of true objects without a match, and of found ones, int arrays.
+    #: int arrays: the indices of objects without a match, of the truth and the result.
     missed: np.ndarray
     invented: np.ndarray
 
 
 def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpretation:
-    """Compare the found objects of a picture with the true ones.
+    """Compare the objects of a result in a picture with the true ones.
 
     Objects are matched by their overlap; each match has the local error α·localisation
     + (1 − α)·recognition. Missed and invented objects are paired as far as possible;
@@ -181,7 +181,7 @@ class PictureError:
 def score_objects(
     pair: ObjectPair, parameters: Parameters = Parameters()
 ) -> PictureError:
-    """Compare the objects found in a picture with the true ones."""
+    """Compare the objects of a picture in truth and result."""
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
     matches = interpretation.matches
