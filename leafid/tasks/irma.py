@@ -112,17 +112,13 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
         raise LeafidError(f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}")
     others = wildcard + CLUTTER * (year in CLUTTER_YEARS)
     for axis, code in zip(AXES, codes, strict=True):
-        if not re.fullmatch(f"[0-9a-z{others}]+", code):
-            positions = ", ".join(["0-9, a-z", *others])
-            raise LeafidError(
-                f"axis {axis}: expected positions of {positions}, found {code!r}"
-            )
         prefix = code.partition(WILDCARD)[0]
         is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
-        if set(prefix) != {CLUTTER} and not is_known:
-            raise LeafidError(
-                f"axis {axis}: expected a code of the table, found {code!r}"
-            )
+        is_clutter = set(prefix) == {CLUTTER}
+        has_fit_positions = re.fullmatch(f"[0-9a-z{others}]+", code)
+        if not (has_fit_positions and (is_known or is_clutter)):
+            expected = " or ".join(["a code of the table", *others])
+            raise LeafidError(f"axis {axis}: expected {expected}, found {code!r}")
 
 
 def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:

@@ -17,7 +17,7 @@ from leafid.tasks.interpretation.regions import Box, BoxedObject, ObjectPair
 
 def score_masks(truth, result, *names):
     masks = [
-        make_objects(mask, Path("m"), names[0] if names else None)
+        make_objects(mask, Path("m"), names[0] if names else {})
         for mask in (truth, result)
     ]
     return score_objects(ObjectPair("", *masks))
@@ -106,7 +106,7 @@ def test_stronger_alterations_cost_more(kind, direction):
         errors.append(
             score_scene(
                 Scene.from_objects(
-                    *(make_objects(m, Path("m")) for m in (leaf, altered))
+                    *(make_objects(m, Path("m"), {}) for m in (leaf, altered))
                 )
             ).error
         )
