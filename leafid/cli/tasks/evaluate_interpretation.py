@@ -30,7 +30,6 @@ from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
 from leafid.tasks.interpretation.metric import (
     Parameters,
-    PictureError,
     average_errors,
     read_distances,
     score_objects,
@@ -66,13 +65,16 @@ def run(options: Options, console: Console) -> None:
         options.matching, options.threshold, options.alpha, distance
     )
     pairs = _read_pairs(options.truth, options.result)
-    errors = [
-        score_objects(pair, parameters)
+    errors = {
+        pair.picture: score_objects(pair, parameters)
         for pair in console.progress(pairs, None, "scoring")
-    ]
-    tables = [_make_summary(errors)]
+    }
+    tables = [_make_summary([*errors.values()])]
     if options.by_picture:
-        tables.append(_list_pictures(errors))
+        first = next(iter(errors.values()))
+        names = [name.removeprefix("interpretation-") for name in first]
+        rows: Rows = [[name, *measures.values()] for name, measures in errors.items()]
+        tables.append(Table("Errors by picture", ["picture", *names], rows))
     print_tables(tables, options, console)
 
 
@@ -93,7 +95,7 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     )
 
 
-def _make_summary(errors: list[PictureError]) -> Table:
+def _make_summary(errors: list[dict[str, float]]) -> Table:
     means = average_errors(errors)
     rows: Rows = [
         [metric["metric"], mean, metric["better"], metric["what it is"]]
@@ -101,21 +103,15 @@ def _make_summary(errors: list[PictureError]) -> Table:
         if (mean := means.get(metric["metric"])) is not None
     ]
     n_objects, n_missed, n_invented = (
-        sum(error.measures[name] for error in errors)
+        sum(error[name] for error in errors)
         for name in ("objects", "missed", "invented")
     )
     objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(error.interpretation.error) for error in errors):
+    if empty := sum(math.isnan(error["interpretation-error"]) for error in errors):
         notes.append(
             f"{empty} of the pictures have no object in truth or result, and are left "
             "out"
         )
     columns = ["metric", "mean", "better", "what"]
     return Table("Interpretation and localisation", columns, rows, notes)
-
-
-def _list_pictures(errors: list[PictureError]) -> Table:
-    names = [name.removeprefix("interpretation-") for name in errors[0].measures]
-    rows: Rows = [[error.picture, *error.measures.values()] for error in errors]
-    return Table("Errors by picture", ["picture", *names], rows)
