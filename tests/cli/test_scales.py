@@ -195,10 +195,10 @@ def test_a_scale_that_cannot_be_told(measure):
         assert f"{name}.png: {problem}" in outcome.err
     for word, problem in (
         ("coin:1o", "expected a number from 0 to 100000, found '1o'"),
-        ("coin:0", "coin:MM, card:MMxMM or sheet:MMxMM, found 'coin:0'"),
-        ("coin:1x2", "coin:MM, card:MMxMM or sheet:MMxMM, found 'coin:1x2'"),
-        ("ruler:100", "coin:MM, card:MMxMM or sheet:MMxMM, found 'ruler:100'"),
-        ("1,2,1,2,3", "expected two points and their distance X,Y,X,Y,MM above 0"),
+        ("coin:0", "or sheet:MMxMM, with sizes above 0, found 'coin:0'"),
+        ("coin:1x2", "or sheet:MMxMM, with sizes above 0, found 'coin:1x2'"),
+        ("ruler:100", "or sheet:MMxMM, with sizes above 0, found 'ruler:100'"),
+        ("1,2,1,2,3", "expected two different points and their distance as"),
     ):
         outcome = measure("plain", "--scale-from", word, status=2)
         assert "--scale-from: expected " in outcome.err

@@ -95,11 +95,10 @@ def _parse_scale_from(word: str) -> ScaleFinder:
             return ScaleFinder(thing=thing, size=numbers)
         if not thing and last and points[:2] != points[2:]:
             return ScaleFinder(last / dist(points[:2], points[2:]), points)
-    expected = (
-        "two points and their distance X,Y,X,Y,MM above 0, or a thing and its size"
-    )
+    expected = "two different points and their distance as X,Y,X,Y,MM"
     raise ArgumentTypeError(
-        f"expected {expected}, coin:MM, card:MMxMM or sheet:MMxMM, found {word!r}"
+        f"expected {expected}, or coin:MM, card:MMxMM or sheet:MMxMM, with sizes above 0, "
+        f"found {word!r}"
     )
 
 
