@@ -322,6 +322,7 @@ class CacheOptions(ComputingOptions):
     cache_limit: float = option(
         "maximum size of the feature cache; the oldest features are removed first "
         "(default: 4)",
+        metavar="GIB",
         type=number_type(0, 2**30, has_zero=False),
         default=4.0,
     )

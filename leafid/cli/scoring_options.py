@@ -33,6 +33,7 @@ class ScoringOptions:
     )
     confidence: float = option(
         "confidence level of the intervals (default: 0.95)",
+        metavar="SHARE",
         type=number_type(0, 0.999999, has_zero=False),
         default=0.95,
     )

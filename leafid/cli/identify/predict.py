@@ -93,6 +93,7 @@ class Options(PerPictureOptions, CacheOptions):
     reject_at: float = option(
         "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
         "known species is rejected (default: 0.05)",
+        metavar="SHARE",
         type=number_type(0, 1),
         default=REJECTED_SHARE,
     )

@@ -97,8 +97,8 @@ def _parse_scale_from(word: str) -> ScaleFinder:
             return ScaleFinder(last / dist(points[:2], points[2:]), points)
     expected = "two different points and their distance as X,Y,X,Y,MM"
     raise ArgumentTypeError(
-        f"expected {expected}, or coin:MM, card:MMxMM or sheet:MMxMM, with sizes above 0, "
-        f"found {word!r}"
+        f"expected {expected}, or coin:MM, card:MMxMM or sheet:MMxMM, with sizes above "
+        f"0, found {word!r}"
     )
 
 

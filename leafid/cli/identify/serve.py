@@ -35,6 +35,7 @@ class Options:
     )
     port: int = option(
         "port to listen at; 0 takes a free one (default: %(default)s)",
+        metavar="PORT",
         type=number_type(0, 65535, int),
         default=8000,
     )
