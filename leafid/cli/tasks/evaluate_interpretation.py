@@ -96,11 +96,11 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
 
 
 def _make_summary(errors: list[dict[str, float]]) -> Table:
-    means = average_errors(errors)
+    metrics = {metric["metric"]: metric for metric in read_metrics()}
     rows: Rows = [
-        [metric["metric"], mean, metric["better"], metric["what it is"]]
-        for metric in read_metrics()
-        if (mean := means.get(metric["metric"])) is not None
+        [name, mean, metrics[name]["better"], metrics[name]["what it is"]]
+        for name, mean in average_errors(errors).items()
+        if name in metrics
     ]
     n_objects, n_missed, n_invented = (
         sum(error[name] for error in errors)
