@@ -1,14 +1,18 @@
-"""Renders the templates of all pages, which share one style."""
+"""Renders the templates of all pages, which share one style, and of long texts."""
 
 import re
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+from tabulate import tabulate
+
 import leafid
+from leafid.errors import escape_unprintable
 from leafid.model.answer import format_probability
 from leafid.notebook import make_environment
-from leafid.scoring.tables import format_cell
+from leafid.scoring.tables import WIDTH, format_cell
 from leafid.translation import (
     LANGUAGES,
     format_number,
@@ -22,7 +26,7 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def render_page(template: str, **values: Any) -> str:
-    """Render a template of `leafid/pages/templates` with these values, as HTML."""
+    """Render a template of `leafid/pages/templates` with these values."""
     return _get_environment().get_template(template).render(**values)
 
 
@@ -53,6 +57,9 @@ def _get_environment() -> Any:
         "probability": format_probability,
         "trait": format_trait,
         "cell": format_cell,
+        "printable": escape_unprintable,
+        "wrap": wrap,
+        "align": align,
     }
     return environment
 
@@ -71,6 +78,18 @@ def list_script_messages() -> list[str]:
     scripts = (Path(__file__).parent / "static").glob("*.js")
     code = "".join(script.read_text(encoding="utf-8") for script in scripts)
     return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))
+
+
+def wrap(sentence: str) -> str:
+    """Wrap a sentence, which gets its full stop, to the width of text tables."""
+    return fill(sentence.rstrip(".") + ".", WIDTH - 2)
+
+
+def align(text: str) -> str:
+    """Align lines whose cells are separated by bars; the first one is the heading."""
+    rows = [line.split(" | ") for line in text.splitlines()]
+    lines = tabulate(rows, "firstrow", "plain").splitlines()
+    return "\n".join(map(str.rstrip, lines))
 
 
 def clean_text(text: str) -> str:

@@ -38,7 +38,6 @@ from typing import Any
 from leafid.api import load_recipes
 from leafid.cli.arguments import (
     CacheOptions,
-    ScoringOptions,
     TableOptions,
     nonempty_word,
     option,
@@ -54,6 +53,7 @@ from leafid.cli.computing import (
     read_training_pictures,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import open_output, write_text
