@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.metrics.averages import average_by_group, top_k_scores
+from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
@@ -312,7 +312,8 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names, labels = truth.to_indices("species")
+    names = np.unique(truth.species).tolist()
+    labels = to_indices(truth.species)
     first, five = (average_by_group(top_k_scores(run.rank, k), labels) for k in (1, 5))
     columns = (names, np.bincount(labels).tolist(), first.tolist(), five.tolist())
     scores = sorted(

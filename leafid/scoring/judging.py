@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
-from leafid.metrics.averages import Booleans, Floats, Indices
+from leafid.metrics.averages import Booleans, Floats, Indices, to_indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run, select_rows
 from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
@@ -85,7 +85,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     list.
     """
     predictions, picture, species = truth.locate(run)
-    labels = truth.to_indices("species")[1]
+    labels = to_indices(truth.species)
     is_hit = species == labels[picture]
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated
     # species remains.
@@ -110,7 +110,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
 
     def is_correct(taxa: Sequence[str], level: str) -> Booleans:
         predicted = np.array(taxa, object)[predictions.species_index[at_first]]
-        expected = np.array(getattr(truth, level), object)[answered]
+        expected = getattr(truth, level)[answered]
         # The correct species is right even if the ground truth has two families of its
         # genus.
         is_same = (predicted == expected) | is_hit[at_first]
@@ -129,12 +129,11 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         squares=squares.astype(np.float64),
         genus_correct=is_correct(genera, "genus"),
         family_correct=is_correct(families, "family"),
-        is_known=np.array(truth.species) != UNKNOWN_SPECIES,
+        is_known=truth.species != UNKNOWN_SPECIES,
         problem=_find_score_problem(run),
-        **{
-            name: truth.to_indices(name)[1]
-            for name in ("author", "official_plant", "plant")
-        },
+        author=to_indices(truth.author),
+        official_plant=to_indices(truth.official_plant),
+        plant=to_indices(truth.plant),
     )
 
 

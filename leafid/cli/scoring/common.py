@@ -46,7 +46,7 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
 def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
     """Select the pictures of the acquisition type that the options may name."""
     if options.only_type:
-        truth = truth.select(type_ == options.only_type for type_ in truth.type)
+        truth = truth.select(truth.type == options.only_type)
         if not len(truth):
             raise LeafidError(
                 f"{options.truth}: expected pictures of type {options.only_type}, "
