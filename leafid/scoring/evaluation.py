@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
-from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
+from leafid.errors import InputError, UsageError, naming_what_to_install
 from leafid.files import StrPath
 from leafid.pictures.picture import Collection, Picture
-from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
 from leafid.scoring.reading.inputs import (
     Rankings,
@@ -243,11 +243,7 @@ def _judge(
 ) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
     answers = to_runs(runs, ground_truth)
-    judged = [judge_run(run, ground_truth) for run in answers]
-    if empty := [run.name for run in judged if not run.covered.any()]:
-        raise LeafidError(
-            f"{empty[0]}: expected predictions for the labelled pictures, found none"
-        )
+    judged = judge_runs(answers, ground_truth)
     if needs_families:
         ground_truth.warn_of_families(answers)
     return ground_truth, judged

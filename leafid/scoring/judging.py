@@ -77,6 +77,18 @@ def strip_run_suffix(name: str) -> str:
     return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 
 
+def judge_runs(runs: Sequence[Run], truth: GroundTruth) -> list[JudgedRun]:
+    """Judge runs, which have predictions for some pictures of known species."""
+    judged = [judge_run(run, truth) for run in runs]
+    for run in judged:
+        if not run.covered[run.is_known].any():
+            raise LeafidError(
+                f"{run.name}: expected predictions for the {run.is_known.sum()} "
+                "labelled pictures, found none"
+            )
+    return judged
+
+
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
@@ -130,16 +142,8 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         genus_correct=is_correct(genera, "genus"),
         family_correct=is_correct(families, "family"),
         is_known=truth.species != UNKNOWN_SPECIES,
-        problem=_find_score_problem(run),
+        problem=run.find_score_problem(),
         author=to_indices(truth.author),
         official_plant=to_indices(truth.official_plant),
         plant=to_indices(truth.plant),
     )
-
-
-def _find_score_problem(run: Run) -> str | None:
-    try:
-        run.check_scores()
-    except LeafidError as error:
-        return str(error)
-    return None

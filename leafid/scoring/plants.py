@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.metrics.averages import accuracy_score, average_score
@@ -99,7 +100,8 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     plant that has no other is named wrongly. A `LeafidError` is raised when a score is
     no probability, or contradicts its rank.
     """
-    run.check_scores()
+    if problem := run.find_score_problem():
+        raise LeafidError(problem)
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is

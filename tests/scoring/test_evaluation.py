@@ -279,7 +279,7 @@ def test_values_of_another_type_are_named(value):
 )
 def test_a_run_without_predictions_is_refused(runs):
     with pytest.raises(
-        LeafidError, match=r"expected (runs|predictions for the labelled pictures)"
+        LeafidError, match=r"expected (runs|predictions for the 40 labelled)"
     ):
         evaluate(TRUTH, runs)
 

@@ -261,7 +261,7 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
         ),
         (
             "picture,species\n1.jpg,Quercus ilex\n1.jpg,Acer campestre\n",
-            ":3: expected rank 1 of picture '1.jpg' once, found it in lines 2 and 3",
+            ":3: expected rank 2 of picture '1.jpg', found rank 1 in lines 2 and 3",
         ),
         (
             "picture,species,score\n1.jpg,Quercus ilex\n",

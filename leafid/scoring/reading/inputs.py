@@ -17,7 +17,7 @@ from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
 from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.run_reading import find_problems, read_run, read_run_files
-from leafid.scoring.reading.runs import Run, Words, make_run
+from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
 from leafid.scoring.reading.truth import (
     GroundTruth,
     collect_known_names,
@@ -104,31 +104,6 @@ def _is_scores(value: Any) -> bool:
     )
 
 
-def _is_picture(name: object, truth: GroundTruth) -> bool:
-    known = truth.known
-    return known.find_picture(to_run_name(str(name))) in known.pictures
-
-
-def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
-    """Tell whether a value is a picture's ranking.
-
-    It has scores, which are none of pictures, or the name is a picture's.
-    """
-    if isinstance(value, Mapping) and any(isinstance(v, Real) for v in value.values()):
-        return not any(_is_picture(key, truth) for key in value)
-    return _is_picture(name, truth)
-
-
-def _has_runs(runs: Any, truth: GroundTruth) -> bool:
-    """Tell whether runs are given by name, rather than a single run."""
-    if not isinstance(runs, Mapping):
-        return False
-    if any(_is_ranking(name, run, truth) for name, run in runs.items()):
-        return False
-    kinds = (str, os.PathLike, Mapping)
-    return all(isinstance(run, kinds) or _is_scores(run) for run in runs.values())
-
-
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
     """Make pictures of a heading and rows, as of a CSV table without the pictures."""
     source = Path("truth")
@@ -146,10 +121,11 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames.
 
-    There is one run, a sequence of paths, or a mapping of runs by name; names differ.
+    There is one run, a sequence of paths, or a mapping of runs by name, none of which
+    is a picture's.
     """
     if isinstance(runs, Mapping) or _is_scores(runs):
-        if not _has_runs(runs, truth):
+        if _is_scores(runs) or _names_pictures(runs, truth.known):
             runs = {"run": runs}
         result = [_to_run(name, run, truth) for name, run in runs.items()]
     else:
@@ -158,6 +134,12 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     if not result:
         raise UsageError("expected runs, found none")
     return result
+
+
+def _names_pictures(run: Iterable[object], known: KnownNames) -> bool:
+    """Tell whether any of the keys of a run, or of several, is a known picture."""
+    names = (known.find_picture(to_run_name(str(name))) for name in run)
+    return not known.pictures.isdisjoint(names)
 
 
 def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:

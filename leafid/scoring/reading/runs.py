@@ -73,9 +73,6 @@ class Run:
     score: Floats
     #: int32 (N,): the 1-based line in the file.
     line: NDArray[np.int32]
-    #: How many lines were left out because a later one has the same picture and rank;
-    #: see `read_run`.
-    repeated: int = 0
 
     def __len__(self) -> int:
         return len(self.rank)
@@ -84,15 +81,14 @@ class Run:
         """Select some of the predictions; names without any stay."""
         return select_rows(self, mask)
 
-    def check_scores(self) -> None:
-        """Raise a `LeafidError` if a score isn't 0 to 1, or contradicts its rank."""
+    def find_score_problem(self) -> str | None:
+        """Find a score that isn't 0 to 1, or contradicts its rank."""
+        problem = self.find_rising_score()
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            place = f"{self.name}:{self.line[is_wrong][0]}"
             score = self.score[is_wrong][0]
-            raise LeafidError(
-                f"{place}: expected a probability from 0 to 1 as score, found {score:g}"
-            )
-        self.check_order()
+            expected = "expected a probability from 0 to 1 as score"
+            problem = self.line[is_wrong][0], f"{expected}, found {score:g}"
+        return problem and f"{self.name}:{problem[0]}: {problem[1]}"
 
     def find_rising_score(self) -> tuple[int, str] | None:
         """Find the first line whose score contradicts its rank, and the problem.
@@ -110,11 +106,6 @@ class Run:
             f"{self.pictures[self.picture_index[row]]!r}; write scores that are higher "
             "for better ranks"
         )
-
-    def check_order(self) -> None:
-        """Raise a `LeafidError` if scores contradict ranks (official scores may)."""
-        if problem := self.find_rising_score():
-            raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions, picture by picture, rank by rank."""
