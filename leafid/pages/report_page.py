@@ -30,7 +30,6 @@ from leafid.scoring.score_table import (
     make_comparison_table,
     make_group_table,
     make_groups,
-    make_metric_table,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
 from leafid.segmentation.segment import draw_overlay
@@ -95,8 +94,11 @@ def make_report(
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        tables["open-world"] = make_metric_table(
-            "Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options
+        tables["open-world"] = make_group_table(
+            full_truth,
+            all_judged,
+            options.with_metrics(OPEN_WORLD_METRICS),
+            title="Open world",
         )
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
@@ -233,7 +235,8 @@ def _plot_scores(table: Table) -> str:
     for row in table.rows:
         score = row[column]
         if row[0] in shown and isinstance(score, Estimate):
-            scores[str(row[1])].append((score.value, score.low, score.high))
+            low, high = map(score.spread.get, ("low", "high"))
+            scores[str(row[1])].append((score.value, low, high))
     titles = ["mean" if name == MEAN_OF_TYPES else name for name in shown]
     return plots.draw_points(titles, scores, table.columns[column])
 

@@ -305,7 +305,7 @@ def make_experiment_tables(
         name = ", ".join(setting[i] for i in varying)
         of_recipes = {key[3]: answers[key] for key in keys}
         group = _make_group(name, of_recipes, external or {})
-        if any(repeat.is_known.any() for repeat in group.runs[0]):
+        if any(repeat.is_known.any() for repeat in group.answers[0]):
             groups.append(group)
     if not groups:
         raise LeafidError(
@@ -317,8 +317,8 @@ def make_experiment_tables(
     shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
     title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
-    tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
-    if len(groups[0].runs) > 1:
+    tables = [add_held_out_notes(scores, groups[0].n_repeats)]
+    if len(groups[0].answers) > 1:
         tables.append(make_comparison_table(heading, groups, options, "first"))
     return tables
 
@@ -349,4 +349,4 @@ def _make_group(
     for of_run in runs:
         pairs = zip(of_run, known, strict=True)
         scored.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
-    return ScoredGroup(name, scored, [np.arange(len(truth))])
+    return ScoredGroup(name, scored, len(known))
