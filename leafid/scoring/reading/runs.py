@@ -30,6 +30,7 @@ Words = tuple[int, str, str, str | None, str]
 
 
 Record = TypeVar("Record")
+_Integers = NDArray[np.int32]
 
 
 def select_rows(record: Record, rows: NDArray[Any]) -> Record:
@@ -65,14 +66,14 @@ class Run:
     species: tuple[str, ...]
     #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and
     #: species, as indices into `pictures` and `species`.
-    picture_index: NDArray[np.int32]
-    species_index: NDArray[np.int32]
+    picture_index: _Integers
+    species_index: _Integers
     #: int32 (N,): 1 for the best.
-    rank: NDArray[np.int32]
+    rank: _Integers
     #: float64 (N,): finite; higher is more confident.
     score: Floats
     #: int32 (N,): the 1-based line in the file.
-    line: NDArray[np.int32]
+    line: _Integers
 
     def __len__(self) -> int:
         return len(self.rank)
@@ -197,7 +198,7 @@ def _find_problem(row: Words) -> str | None:
 
 def _sort_names(
     names: Sequence[str], codes: Floats
-) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+) -> tuple[tuple[str, ...], _Integers]:
     """Sort names, and change their indices; two names of one thing become one."""
     distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
     return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
@@ -265,17 +266,14 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     """
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
-    if not species.isprintable() or " ".join(species.split()) != species or not species:
+    line = f"{picture} {species} {int(rank)} {float(score)!r}"
+    is_plain = line.isprintable() and " ".join(line.split()) == line and species
+    if not is_plain or not math.isfinite(score):
         raise LeafidError(
-            f"picture {picture!r}: expected a species name with single blanks, found "
-            f"{species!r}"
+            f"picture {picture!r}: expected a species name with single blanks and a "
+            f"finite score, found {species!r} and {score}"
         )
-    if not math.isfinite(score):
-        raise LeafidError(
-            f"picture {picture!r}, species {species!r}: expected a finite score, found "
-            f"{score}"
-        )
-    return f"{picture} {species} {int(rank)} {float(score)!r}\n"
+    return f"{line}\n"
 
 
 def find_name_problem(picture: str) -> str | None:
