@@ -285,8 +285,8 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
             ":2: expected a score as a finite number, found ''",
         ),
         (
-            "1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg Acer 2 0\n",
-            ":2: expected '<picture> Q0 <Genus_species> <rank> <score>",
+            "1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg A 2\n",
+            ":2: expected '<picture> <Genus species> <rank> <score>', found '1.jpg A",
         ),
         (
             "1.jpg Q0 Quercus_ilex 0 1 a\n",

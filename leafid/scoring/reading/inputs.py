@@ -16,8 +16,12 @@ from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
 from leafid.scoring.reading.run_formats import split_scores
-from leafid.scoring.reading.run_reading import find_problems, read_run, read_run_files
-from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
+from leafid.scoring.reading.run_reading import (
+    make_checked_run,
+    read_run,
+    read_run_files,
+)
+from leafid.scoring.reading.runs import KnownNames, Run, Words
 from leafid.scoring.reading.truth import (
     GroundTruth,
     collect_known_names,
@@ -152,10 +156,7 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
     else:
         rows = split_scores(*run)
     with LineProblems(name) as problems:
-        result = make_run(name, rows, problems, truth.known)
-        for _, complaint in sorted(find_problems(result, truth.known)):
-            problems.add(None, complaint)
-    return result
+        return make_checked_run(name, rows, problems, truth.known)
 
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:

@@ -14,7 +14,7 @@ References
 import logging
 import re
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path, PurePath
@@ -25,7 +25,7 @@ from leafid.errors import UsageError
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
-from leafid.scoring.reading.runs import KnownNames, Run, make_run
+from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
 from leafid.textfiles import LineProblems
 
 logger = logging.getLogger(__name__)
@@ -59,20 +59,10 @@ def read_run(
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(file.name, split_run(file, problems), problems, known)
+        rows = split_run(file, problems)
+        run = make_checked_run(file.name, rows, problems, known, official=official)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
-        if official:
-            # Rows are sorted by picture, rank and line: the last of equal (picture,
-            # rank) stays.
-            is_repeated = np.diff(run.picture_index, append=-1) == 0
-            is_repeated &= np.diff(run.rank, append=-1) == 0
-            if n_repeated := is_repeated.sum():
-                message = "%s: %d lines repeat a picture's rank; the last one counts"
-                logger.warning(message, run.name, n_repeated)
-            run = run.select(~is_repeated)
-        for line, complaint in find_problems(run, known, official=official):
-            problems.add(line, complaint)
     return run
 
 
@@ -99,16 +89,38 @@ def read_run_files(
         yield replace(read_run(file, known, **options), name=name)
 
 
-def find_problems(
-    run: Run, known: KnownNames | None = None, *, official: bool = False
-) -> Iterator[Problem]:
-    """Find everything that is wrong with a run: line and complaint, in no order.
+def make_checked_run(
+    name: str,
+    rows: Iterable[Words],
+    problems: LineProblems,
+    known: KnownNames | None = None,
+    *,
+    official: bool = False,
+) -> Run:
+    """Make a run of rows as `make_run` does, and find everything that is wrong with it.
 
     With `official`, only unknown pictures, pictures without a rank 1, and a run that
-    names no known species.
+    names no known species are wrong; see `read_run`.
     """
-    if not len(run):
-        return
+    run = make_run(name, rows, problems, known)
+    if official:
+        # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
+        # stays.
+        is_repeated = np.diff(run.picture_index, append=-1) == 0
+        is_repeated &= np.diff(run.rank, append=-1) == 0
+        if n_repeated := is_repeated.sum():
+            message = "%s: %d lines repeat a picture's rank; the last one counts"
+            logger.warning(message, name, n_repeated)
+        run = run.select(~is_repeated)
+    if len(run):
+        for line, problem in _find_problems(run, known, official):
+            problems.add(line, problem)
+    return run
+
+
+def _find_problems(
+    run: Run, known: KnownNames | None, official: bool
+) -> Iterator[Problem]:
     yield from _check_pictures(run, known)
     if known is not None:
         yield from _check_species(run, known)
@@ -178,18 +190,12 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
 
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
-    order = np.lexsort((run.line, run.species_index, run.picture_index))
-    picture = run.picture_index[order]
-    species = run.species_index[order]
-    line = run.line[order]
-    repeated = np.flatnonzero(
-        (picture[1:] == picture[:-1]) & (species[1:] == species[:-1])
-    )
-    for row in repeated.tolist():
-        name = run.pictures[picture[row]]
-        kind = run.species[species[row]]
-        both = f"lines {line[row]} and {line[row + 1]}"
-        yield (
-            int(line[row + 1]),
-            f"expected each species of picture {name!r} once, found {kind!r} in {both}",
-        )
+    answer = run.picture_index.astype(np.int64) * len(run.species) + run.species_index
+    order = np.lexsort((run.line, answer))
+    for index in np.flatnonzero(np.diff(answer[order]) == 0).tolist():
+        first, again = order[index : index + 2]
+        line = int(run.line[again])
+        name = run.pictures[run.picture_index[again]]
+        kind = run.species[run.species_index[again]]
+        problem = f"found {kind!r} in lines {run.line[first]} and {line}"
+        yield line, f"expected each species of picture {name!r} once, {problem}"
