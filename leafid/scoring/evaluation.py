@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import compress
-from typing import Any, cast
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -206,11 +205,8 @@ def compare(
     ground_truth, judged = _judge(truth, runs, False)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")
-    return Records(
-        make_comparison_table(
-            "type", make_groups(ground_truth, [[run] for run in judged]), options
-        )
-    )
+    groups = make_groups(ground_truth, [[run] for run in judged])
+    return Records(make_comparison_table("type", groups, options))
 
 
 def make_options(
@@ -224,7 +220,7 @@ def make_options(
     An `InputError` or a `UsageError` says what is wrong.
     """
     checked = find_metrics(list_values("metrics", metrics, str))
-    if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
+    if intervals not in ("none", "bounds", "error"):
         raise InputError(
             f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
         )
@@ -232,7 +228,7 @@ def make_options(
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
     return ScoreOptions(
         metrics=checked,
-        intervals=cast(Intervals, intervals),
+        intervals=intervals,
         bootstrap=bootstrap or Bootstrap(),
         leave_out_missing=leave_out_missing,
     )
@@ -264,14 +260,13 @@ def _tabulate_pictures(
         )
     rows: Rows = []
     for run in runs:
-        scores = []
+        columns = [truth.pictures, truth.type, truth.species, run.rank]
         for metric in options.metrics:
             metric.check_scores(run)
             if metric.score_pictures:
-                scores.append(metric.score_pictures(run).tolist())
-        names = (truth.pictures, truth.type, truth.species)
-        cells = [*zip(*names, run.rank.tolist(), *scores, strict=True)]
-        rows += [[run.title, *row] for row in compress(cells, run.is_known)]
-    columns = ["run", "picture", "type", "species", "rank"]
-    columns += [metric.name for metric in options.metrics]
-    return Table("Scores of pictures", columns, rows, n_keys=2)
+                columns.append(metric.score_pictures(run))
+        cells = [column[run.is_known].tolist() for column in columns]
+        rows += [[run.title, *row] for row in zip(*cells, strict=True)]
+    headings = ["run", "picture", "type", "species", "rank"]
+    headings += [metric.name for metric in options.metrics]
+    return Table("Scores of pictures", headings, rows, n_keys=2)

@@ -41,23 +41,21 @@ def make_hierarchy_table(
     """Tabulate the mean error of each run's answers, and how many ranks are correct."""
     rows: Rows = []
     for name, run in answers.items():
-        # A picture that the run lacks is wrong.
-        errors = dict.fromkeys(truth.pictures, WRONG_ERROR)
+        errors = []
         answered, correct = Counter[int](), Counter[int]()
         for picture, species in zip(truth.pictures, truth.species, strict=True):
-            if picture in run:
-                errors[picture] = taxonomy.compute_error(species, run[picture])
-                path = taxonomy.find_path(run[picture])
-                depth = len(path) - path.count(WILDCARD)
-                answered[depth] += 1
-                correct[depth] += path[:depth] == taxonomy.paths[species][:depth]
-        counts = [
-            f"{correct[depth]}/{answered[depth]}"
-            for depth in reversed(range(len(taxonomy.ranks) + 1))
-        ]
-        values = [*errors.values()]
-        by_plant = average_score(values, truth.author, truth.official_plant)
-        rows.append([name, fmean(values), by_plant, *counts])
+            if picture not in run:
+                errors.append(WRONG_ERROR)
+                continue
+            errors.append(taxonomy.compute_error(species, run[picture]))
+            path = taxonomy.find_path(run[picture])
+            depth = len(path) - path.count(WILDCARD)
+            answered[depth] += 1
+            correct[depth] += path[:depth] == taxonomy.paths[species][:depth]
+        depths = range(len(taxonomy.ranks), -1, -1)
+        counts = [f"{correct[depth]}/{answered[depth]}" for depth in depths]
+        by_plant = average_score(errors, truth.author, truth.official_plant)
+        rows.append([name, fmean(errors), by_plant, *counts])
     return Table(
         title="Hierarchical errors",
         columns=["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD],

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import (
@@ -38,7 +39,7 @@ from leafid.metrics.confidence import (
     open_set_classification_rate,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.resampling import Statistics, sum_by_plant
+from leafid.scoring.resampling import Statistics
 from leafid.scoring.tables import read_metrics
 
 #: How pictures are averaged: over authors and their plants, over plants, over pictures,
@@ -92,8 +93,7 @@ class Metric:
         if self.score_all:
             score = self.score_all(run)
             return Statistics(
-                sum_by_plant([], [], [], (0, n_plants)),
-                lambda sums: np.full(sums.shape[1], score),
+                csr_array((0, n_plants)), lambda sums: np.full(sums.shape[1], score)
             )
         known = run.select(run.is_known)
         if self.score_names:
@@ -127,9 +127,8 @@ class Metric:
             scores = weights * self.score_names(*counts)
             return divide(scores.sum(axis=0), weights.sum(axis=0))
 
-        return Statistics(
-            sum_by_plant(np.ones(len(rows)), rows, plants, shape), to_scores
-        )
+        sums = csr_array((np.ones(len(rows)), (rows, plants)), shape)
+        return Statistics(sums, to_scores)
 
 
 def average_pictures(
@@ -154,12 +153,8 @@ def average_pictures(
     plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
     n_groups = max(len(plants_of_group), 1)
     weights = 1 / (n_groups * plants_of_group[owners] * pictures_of_plant)[plant]
-    sums = sum_by_plant(
-        np.concatenate([weights * values, weights]),
-        np.repeat([0, 1], len(values)),
-        np.tile(run.plant, 2),
-        (2, n_plants),
-    )
+    cells = (np.repeat([0, 1], len(values)), np.tile(run.plant, 2))
+    sums = csr_array((np.append(weights * values, weights), cells), (2, n_plants))
     # One more plant can be of any group, and weighs as much as the plants there do on
     # average.
     shares = 1 / np.bincount(index_plants(groups, run.plant)[0])

@@ -60,15 +60,11 @@ def score_average_k(
         When the run that the threshold is fitted on names too few species for a mean
         size.
     """
-    runs = [run]
     # Pictures outside the ground truth don't count; a picture that the run lacks has no
     # species above any threshold.
-    fitted = truth.locate(run)[0]
-    n_pictures = len(truth)
-    if validation is not None:
-        runs = [validation, run]
-        fitted = validation
-        n_pictures = len(validation.pictures)
+    fitted = validation or truth.locate(run)[0]
+    n_pictures = len(validation.pictures) if validation else len(truth)
+    runs = [*filter(None, [validation, run])]
     rising = np.sort(fitted.score)
     records = []
     for k in sizes:
@@ -115,12 +111,11 @@ def _warn_of_cut_lists(
     """Warn of pictures without some species whose scores all reach a threshold."""
     n_cut = 0
     for run in runs:
-        n_pictures = len(run.pictures)
-        sizes = np.bincount(run.picture_index, minlength=n_pictures)
+        sizes = np.bincount(run.picture_index)
         inside = run.picture_index[run.score >= threshold]
-        is_cut = np.bincount(inside, minlength=n_pictures) == sizes
-        is_cut &= (sizes > 0) & (sizes < len(species.union(run.species)))
-        n_cut += int(is_cut.sum())
+        is_complete = np.bincount(inside, minlength=len(sizes)) == sizes
+        n_species = len(species.union(run.species))
+        n_cut += (is_complete & (sizes > 0) & (sizes < n_species)).sum()
     if n_cut:
         logger.warning(
             "%s: for K = %g, %s with a list that ends at or above the threshold, so "

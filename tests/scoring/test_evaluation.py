@@ -107,8 +107,8 @@ def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
     [
         (
             {"1.jpg": ["quercus ilex"]},
-            r"a:1: expected some of the 6 known species \['Acer .*\], found others only: "
-            r"\['quercus ilex'\]",
+            r"a:1: expected some of the 6 known species \['Acer .*\], found others "
+            r"only: \['quercus ilex'\]",
         ),
         ({"9999.jpg": ["Quercus ilex"]}, "a:1: expected a picture of the ground truth"),
     ],
