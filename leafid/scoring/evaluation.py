@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, UsageError, naming_what_to_install
@@ -220,7 +221,7 @@ def make_options(
     An `InputError` or a `UsageError` says what is wrong.
     """
     checked = find_metrics(list_values("metrics", metrics, str))
-    if intervals not in ("none", "bounds", "error"):
+    if str(intervals) not in ("none", "bounds", "error"):
         raise InputError(
             f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
         )
@@ -264,7 +265,7 @@ def _tabulate_pictures(
         for metric in options.metrics:
             metric.check_scores(run)
             if metric.score_pictures:
-                columns.append(metric.score_pictures(run))
+                columns.append(metric.score_pictures(run).astype(np.float64))
         cells = [column[run.is_known].tolist() for column in columns]
         rows += [[run.title, *row] for row in zip(*cells, strict=True)]
     headings = ["run", "picture", "type", "species", "rank"]

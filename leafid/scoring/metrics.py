@@ -11,13 +11,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import (
+    Booleans,
     Floats,
     Indices,
     accuracy_score,
@@ -56,8 +58,8 @@ class Metric:
     What it is, who defined it and where it is shown stands in ``metrics.csv``.
     """
 
-    #: Scores each picture, float (n,); and how pictures are averaged.
-    score_pictures: Callable[[JudgedRun], Floats] | None = None
+    #: Scores each picture, (n,); and how pictures are averaged.
+    score_pictures: Callable[[JudgedRun], NDArray[Any]] | None = None
     average: Average = "pictures"
     #: Scores names, where a score is no mean over pictures: from counts of pictures in
     #: which each of k names is correct, given, and shown, float (k, m), a score of each
@@ -132,13 +134,13 @@ class Metric:
 
 
 def average_pictures(
-    values: Floats,
+    values: NDArray[Any],
     average: Average,
     run: JudgedRun,
     n_plants: int,
     highest: float = 1,
 ) -> Statistics:
-    """Average what the pictures score, float (n,), in one of the ways of `Average`.
+    """Average what the pictures score, (n,), in one of the ways of `Average`.
 
     The score is the mean over groups of the mean over their plants of the mean over
     each plant's pictures. Values are from 0 to the highest one; if that is infinite,
@@ -168,8 +170,8 @@ def _score_first(run: JudgedRun) -> Floats:
     return top_k_scores(run.rank)
 
 
-def _score_named(run: JudgedRun) -> Floats:
-    return (run.rank > 0).astype(np.float64)
+def _score_named(run: JudgedRun) -> Booleans:
+    return run.rank > 0
 
 
 def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
@@ -205,8 +207,8 @@ def _score_confident_unknown(run: JudgedRun) -> float:
 _METRICS = {
     "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
-    "S-genus": Metric(lambda run: run.genus_correct.astype(np.float64), "S"),
-    "S-family": Metric(lambda run: run.family_correct.astype(np.float64), "S"),
+    "S-genus": Metric(lambda run: run.genus_correct, "S"),
+    "S-family": Metric(lambda run: run.family_correct, "S"),
     "per-plant": Metric(_score_first, "plants"),
     "mrr": Metric(lambda run: inverse_rank_scores(run.rank)),
     "balanced-accuracy": Metric(_score_first, "species"),
@@ -243,8 +245,8 @@ _METRICS = {
     ),
     "coverage": Metric(_score_named),
     "macro-coverage": Metric(_score_named, "species"),
-    "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
-    "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
+    "set-size": Metric(lambda run: run.size, highest=np.inf),
+    "empty-sets": Metric(lambda run: ~run.covered),
 }
 #: The names of the metrics that are shown where nobody asks for others; and those of
 #: sets, and of unknown species.

@@ -13,6 +13,8 @@ from textwrap import fill
 from types import SimpleNamespace
 from typing import Any
 
+from tabulate import LATEX_ESCAPE_RULES
+
 from leafid.errors import UsageError, escape_unprintable
 from leafid.textfiles import escape_formula
 
@@ -70,10 +72,7 @@ WIDTH = 100
 #: The letters of runs, and as they stand in text.
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
-_LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)
+_LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 @dataclass(frozen=True)
