@@ -22,16 +22,6 @@ GOOD = (
 )
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text):
-        path = tmp_path / "run.txt"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
-
-
 def problems(path, known=KNOWN, **options):
     try:
         read_run(path, known, **options)
