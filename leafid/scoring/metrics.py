@@ -248,8 +248,8 @@ _METRICS = {
     "set-size": Metric(lambda run: run.size, highest=np.inf),
     "empty-sets": Metric(lambda run: ~run.covered),
 }
-#: The names of the metrics that are shown where nobody asks for others; and those of
-#: sets, and of unknown species.
+#: The names of the metrics that are shown where nobody asks for others, of the metrics
+#: of sets, and of the metrics that tell known species from unknown ones.
 DEFAULT_METRICS = ("S", "top-1", "top-5")
 SET_METRICS = ("coverage", "macro-coverage", "set-size", "empty-sets")
 OPEN_WORLD_METRICS = ("top-1", "auroc", "oscr", "fpr-95")

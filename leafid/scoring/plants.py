@@ -18,9 +18,9 @@ from leafid.scoring.tables import Rows, Table
 SIZES = (1, 2, 3, 5, None)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
-# The lowest probability of a species that a run lists: `fuse_pictures` takes a lower
-# one for the species that the run doesn't list.
-_LISTED = 2e-9
+# The lowest probability of a species that a run names: `fuse_pictures` takes a lower
+# one for the other species.
+_LEAST_PROBABILITY = 2e-9
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,10 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
         raise LeafidError(problem)
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
-    # The least difference that makes the better rank win between equal scores; what is
-    # listed wins over what isn't.
-    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (
-        1 - 1e-12 * located.rank
-    )
+    # Of equal scores, the better rank wins by the least difference; a species that the
+    # run names wins over the others.
+    probability = np.maximum(located.score, _LEAST_PROBABILITY)
+    table[picture, located.species_index] = probability * (1 - 1e-12 * located.rank)
     labels = find_indices(truth.species, run.species).tolist()
     by_type: dict[str, list[PlantPictures]] = {}
     keys = [*zip(truth.type, truth.plant, strict=True)]

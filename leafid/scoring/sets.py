@@ -34,7 +34,7 @@ def score_average_k(
     """Score the sets of a run whose mean size is k, for several k.
 
     The threshold comes from the same system's run on `validation` pictures, by default
-    from `run` itself, so that its own sets have k species on average, as in [1]_.
+    from `run` itself, whose sets then have k species on average, as in [1]_.
     Scores that equal the threshold are in, as in the authors' implementation: where
     they are tied, the sets that it was fitted on are larger, which "size fitted" shows.
     A warning counts lists that don't name all species and end at or above the
