@@ -253,19 +253,16 @@ def _tabulate_pictures(
 
     Only pictures of known species have scores.
     """
-    if together := [
-        metric.name for metric in options.metrics if metric.score_pictures is None
-    ]:
-        raise UsageError(
-            f"expected metrics that score single pictures, found {', '.join(together)}"
-        )
     rows: Rows = []
     for run in runs:
         columns = [truth.pictures, truth.type, truth.species, run.rank]
         for metric in options.metrics:
             metric.check_scores(run)
-            if metric.score_pictures:
-                columns.append(metric.score_pictures(run).astype(np.float64))
+            if metric.score_pictures is None:
+                raise UsageError(
+                    f"expected metrics that score single pictures, found {metric.name}"
+                )
+            columns.append(metric.score_pictures(run).astype(np.float64))
         cells = [column[run.is_known].tolist() for column in columns]
         rows += [[run.title, *row] for row in zip(*cells, strict=True)]
     headings = ["run", "picture", "type", "species", "rank"]

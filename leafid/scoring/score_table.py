@@ -120,16 +120,12 @@ def make_group_table(
     """
     if by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
-        together = [
-            metric.name
-            for metric in options.metrics
-            if not (metric.score_pictures or (metric.score_names and by == "species"))
-        ]
-        if together:
-            raise UsageError(
-                f"expected metrics of single pictures by {by}, found "
-                f"{', '.join(together)}"
-            )
+        for metric in options.metrics:
+            is_of_group = metric.score_names and by == "species"
+            if not (metric.score_pictures or is_of_group):
+                raise UsageError(
+                    f"expected metrics of single pictures by {by}, found {metric.name}"
+                )
     heading = "acquisition type" if by == "type" else by
     groups = make_groups(truth, [[run] for run in runs], by)
     return make_score_table(title or f"Scores by {heading}", by, groups, options)
@@ -235,7 +231,7 @@ def _mark_scores(
 ) -> list[Estimate]:
     """Estimate the score of each run, and mark the best.
 
-    It is also marked by the letters of runs that it is significantly better than;
+    A score is also marked by the letters of runs that it is significantly better than;
     without letters, nothing is tested.
     """
     estimates = [_estimate(score, options) for score in statistics]
@@ -244,15 +240,15 @@ def _mark_scores(
         scores = -scores
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
-    worse: list[set[str]] = [set() for _ in scores]
+    worse = [""] * len(scores)
     if all(letters):
         for *pair, _, p in find_differences(statistics, options.bootstrap):
             if p < SIGNIFICANT:
                 worst, better = sorted(pair, key=scores.__getitem__)
-                worse[better].add(letters[worst])
-    is_best = subtract(scores, np.nanmax(scores)) == 0
+                worse[better] += letters[worst]
+    is_best = (subtract(scores, np.nanmax(scores)) == 0).tolist()
     return [
-        replace(estimate, is_best=bool(best), better_than="".join(sorted(marks)))
+        replace(estimate, is_best=best, better_than="".join(sorted(marks)))
         for estimate, best, marks in zip(estimates, is_best, worse, strict=True)
     ]
 
@@ -349,9 +345,9 @@ def make_comparison_table(
         statistics = compute_statistics(metric, group.answers)
         for *pair, p, corrected in find_differences(statistics, bootstrap, pairs):
             names = [group.answers[run][0].title for run in pair]
-            scores = [statistics[run].compute() for run in pair]
-            tests = [float(subtract(*scores)), p, corrected]
-            rows.append([group.name, metric.name, *names, *scores, *tests])
+            a, b = [statistics[run].compute() for run in pair]
+            scores = [a, b, float(subtract(a, b)), p, corrected]
+            rows.append([group.name, metric.name, *names, *scores])
     notes = [
         f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
         "pairs of each group and metric"

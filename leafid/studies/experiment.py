@@ -322,11 +322,10 @@ def _make_group(
     runs = [
         judge_folds(recipe, folds, truth, names) for recipe, folds in answers.items()
     ]
-    known = []
-    for repeat in zip(*runs, strict=True):
-        known.append(np.any([run.is_known for run in repeat], axis=0))
-    for system, repeats in external.items():
-        judged = [judge_run(run, truth) for run in repeats]
+    # By repeat, the pictures whose species any recipe knows.
+    known = np.any([[run.is_known for run in repeats] for repeats in runs], axis=0)
+    for system, files in external.items():
+        judged = [judge_run(run, truth) for run in files]
         runs.append([dataclasses.replace(run, name=system) for run in judged])
     scored = []
     for of_run in runs:
