@@ -93,3 +93,10 @@ def test_what_is_wrong_with_arrays_is_named(run, expected):
 def test_a_wrong_truth_is_refused(truth):
     with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):
         evaluate(truth, {"1.jpg": "Acer campestre"})
+
+
+@pytest.mark.parametrize("ranking", [["Quercus ilex"], {"Quercus ilex": 1}, [("a", 1)]])
+def test_a_run_of_unknown_pictures_alone_is_a_run(ranking):
+    truth = dict(zip(PICTURES, NAMES, strict=True))
+    with pytest.raises(LeafidError, match=r"run:1: expected a picture .* '9.jpg'"):
+        evaluate(truth, {"9.jpg": ranking})

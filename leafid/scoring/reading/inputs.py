@@ -125,11 +125,10 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames.
 
-    There is one run, a sequence of paths, or a mapping of runs by name, none of which
-    is a picture's.
+    There is one run, a sequence of paths, or a mapping of runs by name; names differ.
     """
     if isinstance(runs, Mapping) or _is_scores(runs):
-        if _is_scores(runs) or _names_pictures(runs, truth.known):
+        if _is_scores(runs) or _is_run(runs, truth.known):
             runs = {"run": runs}
         result = [_to_run(name, run, truth) for name, run in runs.items()]
     else:
@@ -140,10 +139,26 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     return result
 
 
-def _names_pictures(run: Iterable[object], known: KnownNames) -> bool:
-    """Tell whether any of the keys of a run, or of several, is a known picture."""
-    names = (known.find_picture(to_run_name(str(name))) for name in run)
-    return not known.pictures.isdisjoint(names)
+def _names_pictures(names: Iterable[object], known: KnownNames) -> bool:
+    pictures = (known.find_picture(to_run_name(str(name))) for name in names)
+    return not known.pictures.isdisjoint(pictures)
+
+
+def _is_run(runs: Mapping[object, Any], known: KnownNames) -> bool:
+    """Tell whether a mapping is a run, rather than several by name.
+
+    It names a known picture, or has a ranking that is a list or has scores.
+    """
+    if _names_pictures(runs, known):
+        return True
+    for value in runs.values():
+        if isinstance(value, Mapping):
+            has_scores = any(isinstance(score, Real) for score in value.values())
+            if has_scores and not _names_pictures(value, known):
+                return True
+        elif not (isinstance(value, (str, os.PathLike)) or _is_scores(value)):
+            return True
+    return False
 
 
 def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
