@@ -15,7 +15,7 @@ from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
-from leafid.metrics.averages import average_by_group, top_k_scores
+from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
@@ -30,7 +30,6 @@ from leafid.scoring.score_table import (
     make_comparison_table,
     make_group_table,
     make_groups,
-    make_metric_table,
 )
 from leafid.scoring.tables import Cell, Table
 from leafid.segmentation.segment import draw_overlay
@@ -114,8 +113,11 @@ def make_report(
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        tables["open-world"] = make_metric_table(
-            "Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options
+        tables["open-world"] = make_group_table(
+            full_truth,
+            all_judged,
+            options.with_metrics(OPEN_WORLD_METRICS),
+            title="Open world",
         )
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
@@ -292,7 +294,8 @@ def count_answers(
     Return the species, sorted, and the counts, (n, n + 1); the last column is of all
     other answers. A picture without an answer is nowhere.
     """
-    names, labels = truth.to_indices("species")
+    names = np.unique(truth.species).tolist()
+    labels = to_indices(truth.species)
     is_answered = [*map(bool, rankings)]
     first = [ranking[0][0] for ranking in rankings if ranking]
     counts = np.zeros((len(names), len(names) + 1), np.intp)
@@ -328,7 +331,8 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names, labels = truth.to_indices("species")
+    names = np.unique(truth.species).tolist()
+    labels = to_indices(truth.species)
     first, five = (
         average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
     )

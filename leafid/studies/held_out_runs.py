@@ -78,14 +78,12 @@ def judge_folds(
 def make_cross_validation_table(
     name: str, answers: Sequence[FoldAnswers], options: ScoreOptions
 ) -> Table:
-    """Tabulate the scores of a recipe, or of each setting of the splits.
+    """Tabulate the scores of a recipe, or of each setting in the order of the splits.
 
     Scores are means over the seeds.
     """
     truth, names = make_held_out_truth(answers)
-    # A setting begins with its number of training pictures; fewer come first.
-    ordered = sorted(answers, key=lambda fold: int(fold.setting.partition(" ")[0] or 0))
-    settings = group_by(ordered, lambda fold: fold.setting or name)
+    settings = group_by(answers, lambda fold: fold.setting or name)
     runs = [
         judge_folds(setting, folds, truth, names) for setting, folds in settings.items()
     ]

@@ -52,7 +52,7 @@ from leafid.scoring.official import (
 )
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, make_group_table, make_metric_table
+from leafid.scoring.score_table import GROUPS, make_group_table
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
@@ -108,11 +108,8 @@ def run(options: Options, console: Console) -> None:
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(
-            make_metric_table(
-                "Sets", SET_METRICS, truth=truth, runs=judged, options=scoring
-            )
-        )
+        of_sets = scoring.with_metrics(SET_METRICS)
+        tables.append(make_group_table(truth, judged, of_sets, title="Sets"))
     if options.average:
         validation = [*map(read_run, options.validation)]
         tables.append(
@@ -125,15 +122,8 @@ def run(options: Options, console: Console) -> None:
             f"{options.truth}: {n_unknown} pictures of unknown species count in the "
             "last table"
         )
-        tables.append(
-            make_metric_table(
-                "Open world",
-                OPEN_WORLD_METRICS,
-                truth=truth,
-                runs=judged,
-                options=scoring,
-            )
-        )
+        open_world = scoring.with_metrics(OPEN_WORLD_METRICS)
+        tables.append(make_group_table(truth, judged, open_world, title="Open world"))
     print_tables(tables, options, console, options.digits)
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
