@@ -1,8 +1,8 @@
 """Inspects the bytes of a picture file before it is decoded: format, size, hash.
 
-Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would
-fill with grey, and files with too many parts before the pixels, which take minutes to
-read. Decoders report other truncated files.
+Follows the segments of a JPEG and the tags of a TIFF to refuse a truncated JPEG, which
+decoders would fill with grey, and files with so many parts before the pixels that they
+take minutes to read. Decoders report other truncated files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -28,7 +28,7 @@ from leafid.translation import translate
 #: File name endings that count as pictures when a folder is listed; the content decides
 #: which format it is.
 PICTURE_ENDINGS = frozenset(
-    {
+    [
         ".jpg",
         ".jpeg",
         ".jpe",
@@ -53,7 +53,7 @@ PICTURE_ENDINGS = frozenset(
         ".hif",
         ".avif",
         ".avifs",
-    }
+    ]
 )
 READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 MAX_PIXELS = 100_000_000
@@ -81,7 +81,7 @@ _SIGNATURES = {
 _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of
 #: range.
-_MODES = {
+_MODES = [
     "1",
     "L",
     "LA",
@@ -97,7 +97,7 @@ _MODES = {
     "I;16",
     "I;16B",
     "I;16L",
-}
+]
 # Tags of a TIFF.
 _BITS = 258
 _COMPRESSION = 259
@@ -111,14 +111,12 @@ _READ_COMPRESSIONS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}
 #: Grey (two), RGB, palette, CMYK, YCbCr.
 _READ_COLOURS = {0, 1, 2, 3, 5, 6}
 
-#: Maximum number of chunks, of which long files have thousands, or of tags.
-MAX_PARTS = 1 << 16
+#: Maximum number of tags of a TIFF.
+MAX_TAGS = 1 << 16
 #: Maximum number of segments of a JPEG.
 MAX_SEGMENTS = 1 << 10
 #: Maximum number of bytes before the pixels of a JPEG.
 _MAX_JPEG_BYTES = 1 << 24
-#: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
-MAX_STRIPS = 1 << 17
 #: Maximum number of scans of a progressive JPEG: each costs time for the whole picture.
 #: Cameras write about 10.
 MAX_SCANS = 100
@@ -130,8 +128,6 @@ _SCAN = 0xDA
 _END = 0xD9
 # Markers without a length: for tests, restarts, start and end.
 _LONE_MARKERS = {0x01, *range(0xD0, 0xDA)}
-# Offsets and byte counts of strips and tiles.
-_STRIP_TAGS = {273, 279, 324, 325}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,21 +180,24 @@ def read_header(data: bytes) -> Header:
     kind = identify_format(data)
     if kind is None:
         raise ImageError(_describe_other_file(data))
-    n_scans = _check_structure(kind, data)
+    too_many = translate(
+        "expected a picture of at most {most} megapixels, found more; shrink it first",
+        most=most // 1_000_000,
+    )
+    n_scans = 1
+    if kind == "JPEG":
+        n_scans = _count_scans(data)
+    elif kind == "TIFF":
+        _check_tiff_directory(data)
     try:
         with open_picture(kind, data) as picture:
             tags = getattr(picture, "tag_v2", {})
-            is_readable = picture.mode in _MODES and _is_read_tiff(tags)
+            if picture.mode not in _MODES or not _is_read_tiff(tags):
+                raise UnidentifiedImageError
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        raise ImageError(
-            translate(
-                "expected a picture of at most {most} megapixels, found more; shrink "
-                "it first",
-                most=most // 1_000_000,
-            )
-        ) from None
+        raise ImageError(too_many) from None
     # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
     except Exception as error:
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
@@ -211,32 +210,10 @@ def read_header(data: bytes) -> Header:
                 reason=reason,
             )
         ) from error
-    if not is_readable:
-        raise ImageError(
-            translate(
-                "expected {formats}, found a {kind} of a kind that can't be read",
-                formats=translate(READABLE_FORMATS),
-                kind=kind,
-            )
-        )
-    if rows * cols > most:
-        raise ImageError(
-            translate(
-                "expected a picture of at most {most} megapixels, found {cols} × "
-                "{rows}; shrink it first",
-                most=most // 1_000_000,
-                cols=cols,
-                rows=rows,
-            )
-        )
-    if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        raise ImageError(
-            translate(
-                "expected a JPEG that decodes in seconds, found {number} scans; save "
-                "it anew",
-                number=n_scans,
-            )
-        )
+    n_pixels = rows * cols
+    if n_pixels > most:
+        raise ImageError(too_many)
+    _limit(n_scans, min(MAX_SCANS, _MAX_SCANNED_PIXELS // max(n_pixels, 1)), "scans")
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(
             translate(
@@ -315,40 +292,22 @@ def _read_orientation(picture: Image.Image) -> int:
     return 1
 
 
-def _check_structure(kind: str, data: bytes) -> int:
-    """Refuse a truncated JPEG or PNG, and a file with too many parts.
-
-    Return the number of scans of a JPEG, else 1.
-    """
-    n_scans = 1
-    is_whole = True
-    if kind == "JPEG":
-        n_scans, is_whole = _count_scans(data)
-    elif kind == "PNG":
-        is_whole = _has_png_end(data)
-    elif kind == "TIFF":
-        _check_tiff_directory(data)
-    if not is_whole:
-        raise ImageError(
-            translate(
-                "expected a whole picture, found a truncated {kind} of {number} bytes",
-                kind=kind,
-                number=len(data),
-            )
-        )
-    return n_scans
-
-
-def _count_scans(data: bytes) -> tuple[int, bool]:
-    """Count the scans of a JPEG; tell whether it has an end."""
+def _count_scans(data: bytes) -> int:
+    """Count the scans of a JPEG, and refuse one without an end."""
     # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't
     # occur.
     scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
     codes = scans[1:][scans[:-1] == 0xFF].tobytes()
     end = codes.find(_END)
-    n_scans = codes.count(_SCAN, 0, end)
-    _limit(n_scans, MAX_SCANS, "scans")
-    return n_scans, end >= 0
+    if end < 0:
+        raise ImageError(
+            translate(
+                "expected a whole picture, found a truncated {kind} of {number} bytes",
+                kind="JPEG",
+                number=len(data),
+            )
+        )
+    return codes.count(_SCAN, 0, end)
 
 
 def _limit(number: int, most: int, noun: str) -> None:
@@ -383,43 +342,25 @@ def _find_first_scan(data: bytes) -> int:
     return len(data)
 
 
-def _has_png_end(data: bytes) -> bool:
-    """Tell whether the chunks of a PNG follow each other up to its end mark."""
-    position = 8
-    n_chunks = 0
-    while position + 12 <= len(data):
-        _limit(n_chunks, MAX_PARTS, "chunks")
-        if data[position + 4 : position + 8] == b"IEND":
-            return True
-        position += 12 + int.from_bytes(data[position : position + 4], "big")
-        n_chunks += 1
-    return False
-
-
 def _check_tiff_directory(data: bytes) -> None:
-    """Limit the strips, tiles and tag values in the first directory of a TIFF.
+    """Limit the tags in the first directory of a TIFF, and their values.
 
-    The values of a tag are limited by the size of the file.
+    The values are limited by the size of the file.
     """
-    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
+    order = "<" if data[:2] == b"II" else ">"
     # BigTIFF has numbers of 8 bytes.
-    word, n_bytes = (8, 8) if 43 in data[2:4] else (4, 2)
-
-    def read_number(offset: int, size: int) -> int:
-        return int.from_bytes(data[offset : offset + size], order)
-
-    directory = read_number(word, word)
-    start = directory + n_bytes
-    step = 4 + 2 * word
-    n_entries = min(read_number(directory, n_bytes), (len(data) - start) // step + 1)
-    _limit(n_entries, MAX_PARTS, "tags")
-    total = 0
-    for entry in range(start, start + step * n_entries, step):
-        count = read_number(entry + 4, word)
-        if read_number(entry, 2) in _STRIP_TAGS:
-            _limit(count, MAX_STRIPS, "strips or tiles")
+    word, size = ("u8", "u8") if 43 in data[2:4] else ("u4", "u2")
+    tag = np.dtype([("head", "u4"), ("count", order + word), ("value", word)])
+    start = tag["count"].itemsize
+    # Pillow refuses a file that ends before its directory.
+    with suppress(ValueError):
+        directory = int(np.frombuffer(data, order + word, 1, start)[0])
+        n_tags = int(np.frombuffer(data, order + size, 1, directory)[0])
+        _limit(n_tags, MAX_TAGS, "tags")
+        start = directory + np.dtype(size).itemsize
+        n_whole = min(n_tags, (len(data) - start) // tag.itemsize)
+        counts = np.frombuffer(data, tag, n_whole, start)["count"]
         # Tags that share their bytes would be copied one by one; a tag beyond the end
         # is not read.
-        if count <= len(data):
-            total += count
-    _limit(total, len(data), "values of tags")
+        total = counts[counts <= len(data)].sum()
+        _limit(int(total), len(data), "values of tags")
