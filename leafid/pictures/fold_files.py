@@ -59,7 +59,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         fold_of, ignored = _collect_folds(rows, pictures, indices, problems)
         first = "no row"
         if ignored:
-            first = indices.describe(ignored[0])
+            first = repr(ignored[0])
         if ignored and fold_of:
             message = (
                 "%s: %d rows are ignored, as the collection has no such labelled "

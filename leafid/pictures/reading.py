@@ -111,9 +111,7 @@ def read_collection(
     for item in map(Path, paths):
         try:
             collection = _read_path(item, layout, is_single=len(paths) == 1)
-            beside, remarks = table_search.find_tables(
-                collection.root, collection.pictures
-            )
+            beside, remarks = table_search.find_tables(collection.root)
             if not metadata:
                 collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:

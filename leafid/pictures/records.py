@@ -48,6 +48,10 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
 }
 
 
+# Words of programs for an empty cell, in small letters.
+_EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
+_EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
+_EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
 # What only sessions and places need: where it can't be parsed, it is unknown.
 _PARSERS: dict[str, Callable[[str], object]] = {
     "date": names.parse_date,
@@ -74,14 +78,16 @@ def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
 
 
 def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
-    """Remove dates and coordinates that can't be read from a record.
+    """Remove words for nothing, and dates and coordinates that can't be read.
 
-    Return the errors by field.
+    Return what was found, or the errors, by field.
     """
     errors: dict[str, str] = {}
-    for field in [field for field in _PARSERS if field in record]:
+    for field, word in [*record.items()]:
         try:
-            _PARSERS[field](record[field])
+            if word.lower() in _EMPTY_WORDS:
+                raise LeafidError(repr(word))
+            _PARSERS.get(field, str)(word)
         except LeafidError as error:
             del record[field]
             errors[field] = str(error)

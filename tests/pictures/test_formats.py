@@ -177,7 +177,10 @@ def test_a_tiff_of_a_million_tags_or_endless_values_is_refused(tmp_path, order, 
     tags = [struct.pack(f"{order}HH{word}{word}", 40_000, 1, 1000, 0)] * 100
     many = 10**6 if is_big else 100
     file = tmp_path / "leaf.tif"
-    for n_tags, message in ((100, "values of tags, found 100000"), (many, "tags, found")):
+    for n_tags, message in (
+        (100, "values of tags, found 100000"),
+        (many, "tags, found"),
+    ):
         count = struct.pack(f"{order}{size}", n_tags)
         file.write_bytes(mark + header + count + b"".join(tags))
         with pytest.raises(ImageError, match=message):

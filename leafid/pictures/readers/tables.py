@@ -19,18 +19,8 @@ from leafid.textfiles import LineProblems, read_table, read_text
 
 LAYOUT = "table"
 
-_PLANT_WORDS = (
-    r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
-)
-_LIKE_PLANTS = re.compile(
-    _PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE
-)
 #: Number of a line, name of the picture, and record.
 Row = tuple[int, str, dict[str, str]]
-# What programs write for an empty cell, in small letters.
-_EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
-_EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
-_EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
 # A line break in a quoted cell; and one before the name of a picture, where a quote
 # isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
@@ -107,14 +97,12 @@ def parse_rows(
         expected = f"expected a heading with the column 'file' ({words})"
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
     rows: list[Row] = []
-    empty: dict[str, str] = {}
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            record = _make_record(fields, cells)
+            columns = zip(fields, map(str.strip, cells), strict=False)
+            record = {field: word for field, word in columns if field and word}
             name = record.pop("file", None)
-            for field, word in _drop_empty(record).items():
-                empty.setdefault(field, f"{word!r} in line {line}")
             for field, error in drop_unreadable(record).items():
                 unreadable.setdefault(field, f"{error} in line {line}")
             if problem := _find_problem(fields, cells):
@@ -124,25 +112,15 @@ def parse_rows(
                 problems.add(line, f"{expected}, found an empty cell")
             else:
                 rows.append((line, name, record))
-    remarks = _describe_unused(file, heading, fields)
-    for field, first in sorted({**empty, **unreadable}.items()):
+    remarks: list[str] = []
+    columns = zip(fields, map(str.strip, heading), strict=True)
+    if unused := [cell for field, cell in columns if cell and not field]:
+        remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
+    for field, first in sorted(unreadable.items()):
         number = sum(field not in record for _, _, record in rows)
         count = f"{number} of {len(rows)} rows have no {field}"
         remarks.append(f"{file}: {count} ({first}, for example)")
     return rows, remarks
-
-
-def _make_record(fields: Sequence[str | None], cells: Sequence[str]) -> dict[str, str]:
-    words = zip(fields, map(str.strip, cells), strict=False)
-    return {field: word for field, word in words if field and word}
-
-
-def _drop_empty(record: dict[str, str]) -> dict[str, str]:
-    """Drop the words that stand for an empty cell, and return them by field."""
-    empty = {f: word for f, word in record.items() if word.lower() in _EMPTY_WORDS}
-    for field in empty:
-        del record[field]
-    return empty
 
 
 def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | None:
@@ -154,21 +132,6 @@ def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | N
     if len(cells) != len(fields):
         return f"expected {len(fields)} cells, found {len(cells)}"
     return None
-
-
-def _describe_unused(
-    file: Path, heading: Sequence[str], fields: Sequence[str | None]
-) -> list[str]:
-    columns = zip(map(str.strip, heading), fields, strict=True)
-    unused = [cell for cell, field in columns if cell and not field]
-    if not unused:
-        return []
-    remarks = [f"{file}: columns that are not used: {', '.join(unused)}"]
-    like = [*filter(_LIKE_PLANTS.fullmatch, unused)]
-    if like and "plant" not in fields:
-        advice = "looks like plants; call it 'plant', or scores may be too high"
-        remarks.append(f"{file}: the column {like[0]!r} {advice}")
-    return remarks
 
 
 def apply_tables(
@@ -259,9 +222,8 @@ def _find_files(
             matches.append((row, file))
     if not lost:
         return matches, []
-    first = index.describe(lost[0])
     expected = f"expected a picture below {root} for every row"
-    count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
+    count = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first)"
     return matches, [f"{source}: {expected}, {count}; they are ignored"]
 
 
