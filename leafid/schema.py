@@ -127,8 +127,8 @@ def _find_problems(
     try:
         attempt(value, type_)
     except (ValueError, OverflowError) as error:
-        found = "nothing" if value is None else f"{value!r:.100}"
-        expected = f"expected {_describe_type(type_info(type_))}, found {found}"
+        shown = "nothing" if value is None else f"{value!r:.100}"
+        expected = f"expected {_describe_type(type_info(type_))}, found {shown}"
         yield f"{path}: {error.__cause__ or expected}".lstrip(":., ")
 
 

@@ -52,6 +52,12 @@ def read_text(file: StrPath) -> str:
         raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
 
 
+def read_word_lists(file: StrPath) -> dict[str, list[str]]:
+    """Read a file whose lines have a key, a colon, and values."""
+    lines = (line.partition(":") for line in read_text(file).splitlines())
+    return {word: others.split() for word, _, others in lines}
+
+
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 

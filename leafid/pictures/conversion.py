@@ -124,14 +124,8 @@ def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndar
     `ImageError` for a file that can't be read.
     """
     check_color(color)
-    if (
-        is_one_picture(source)
-        and not isinstance(source, Image.Image)
-        and not hasattr(source, "__array__")
-    ):
-        picture = to_picture(source, name)
-        return read_hashed_image(picture.file, data=picture.data)[0]
-    return _to_array(source, name, color)
+    picture = to_picture(source, name, color)
+    return read_hashed_image(picture.file, data=picture.data)[0]
 
 
 def find_alpha(source: object, picture: Picture) -> np.ndarray | None:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,38 +24,13 @@ from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import StrPath, open_input
+from leafid.textfiles import read_word_lists
 from leafid.translation import translate
 
+_WORDS = read_word_lists(Path(__file__).with_name("words.txt"))
 #: File name endings that count as pictures when a folder is listed; the content decides
 #: which format it is.
-PICTURE_ENDINGS = frozenset(
-    [
-        ".jpg",
-        ".jpeg",
-        ".jpe",
-        ".jfif",
-        ".jfi",
-        ".jif",
-        ".pjpeg",
-        ".pjp",
-        ".mpo",
-        ".png",
-        ".apng",
-        ".tif",
-        ".tiff",
-        ".bmp",
-        ".dib",
-        ".webp",
-        ".gif",
-        ".heic",
-        ".heics",
-        ".heif",
-        ".heifs",
-        ".hif",
-        ".avif",
-        ".avifs",
-    ]
-)
+PICTURE_ENDINGS = frozenset(_WORDS["endings"])
 READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 1 << 30
@@ -81,36 +57,12 @@ _SIGNATURES = {
 _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of
 #: range.
-_MODES = [
-    "1",
-    "L",
-    "LA",
-    "La",
-    "P",
-    "PA",
-    "RGB",
-    "RGBA",
-    "RGBX",
-    "RGBa",
-    "CMYK",
-    "YCbCr",
-    "I;16",
-    "I;16B",
-    "I;16L",
-]
+_MODES = _WORDS["modes"]
 # Tags of a TIFF.
 _BITS = 258
-_COMPRESSION = 259
-_PHOTOMETRIC = 262
 _CHANNELS = 277
 _PLANES = 284
-_SAMPLE_FORMAT = 339
 _DNG_VERSION = 50706
-#: None, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits.
-_READ_COMPRESSIONS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}
-#: Grey (two), RGB, palette, CMYK, YCbCr.
-_READ_COLOURS = {0, 1, 2, 3, 5, 6}
-
 #: Maximum number of tags of a TIFF.
 MAX_TAGS = 1 << 16
 #: Maximum number of segments of a JPEG.
@@ -121,8 +73,6 @@ _MAX_JPEG_BYTES = 1 << 24
 #: Cameras write about 10.
 MAX_SCANS = 100
 
-# How a text begins, or the name of another format.
-_TEXT = re.compile(rb"[ -~]{2,40}")
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
 _SCAN = 0xDA
 _END = 0xD9
@@ -234,12 +184,6 @@ def _describe_other_file(data: bytes) -> str:
             "expected {formats}, found an archive; unpack it, and name the folder",
             formats=formats,
         )
-    if text := _TEXT.match(data):
-        return translate(
-            "expected {formats}, found something else, which begins with '{text}'",
-            formats=formats,
-            text=text[0].decode(),
-        )
     return translate("expected {formats}, found something else", formats=formats)
 
 
@@ -258,10 +202,7 @@ def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
     """
     bits = tags.get(_BITS, (1,))
     return (
-        tags.get(_COMPRESSION, 1) in _READ_COMPRESSIONS
-        and tags.get(_PHOTOMETRIC, 0) in _READ_COLOURS
-        and set(tags.get(_SAMPLE_FORMAT, (1,))) == {1}
-        and tags.get(_CHANNELS, 1) <= 4
+        tags.get(_CHANNELS, 1) <= 4
         and not (16 in bits and tags.get(_PLANES) == 2)
         # The first picture of a DNG, raw data of a camera, is mostly a thumbnail.
         and _DNG_VERSION not in tags

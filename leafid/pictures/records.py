@@ -4,16 +4,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from leafid.errors import LeafidError, naming_place
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
+from leafid.textfiles import read_word_lists
 
 #: The fields, each with synonyms, as in Darwin Core and ImageCLEF, in small letters
 #: without blanks and signs. `leafid.pictures.fold_files` reads the folds of pictures.
-FIELDS = names.read_word_lists("fields.txt")
+FIELDS = read_word_lists(Path(__file__).with_name("fields.txt"))
 
 
 def find_fields(
@@ -49,9 +51,7 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
 
 
 # Words of programs for an empty cell, in small letters.
-_EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
-_EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
-_EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
+_EMPTY_WORDS = read_word_lists(Path(__file__).with_name("words.txt"))["empty"]
 # What only sessions and places need: where it can't be parsed, it is unknown.
 _PARSERS: dict[str, Callable[[str], object]] = {
     "date": names.parse_date,

@@ -148,7 +148,6 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, 
     ("dtype", "shape", "photometric"),
     [
         ("f4", (40, 50, 3), "rgb"),
-        ("i1", (40, 50), "minisblack"),
         ("u4", (40, 50), "minisblack"),
         ("c8", (40, 50), "minisblack"),
         ("u1", (40, 50, 5), "rgb"),
