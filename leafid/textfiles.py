@@ -31,6 +31,15 @@ _FORMULA_START = re.compile(r"^(?='*[=+@\t\r])")
 _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
+def _read_bytes(file: StrPath, most: int) -> bytes:
+    with open_input(file) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        expected = f"expected a text file of at most {most >> 20} MiB"
+        raise LeafidError(f"{file}: {expected}, found more")
+    return data
+
+
 def read_text(file: StrPath) -> str:
     """Read an untrusted UTF-8 file, without byte order mark, with its line ends.
 
@@ -38,12 +47,7 @@ def read_text(file: StrPath) -> str:
     editors differ in that. A `LeafidError` that names the line and the first invalid
     byte is raised if it isn't UTF-8.
     """
-    with open_input(file) as stream:
-        data = stream.read(MAX_BYTES + 1).removeprefix(codecs.BOM_UTF8)
-    if len(data) > MAX_BYTES:
-        raise LeafidError(
-            f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more"
-        )
+    data = _read_bytes(file, MAX_BYTES).removeprefix(codecs.BOM_UTF8)
     try:
         return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
@@ -158,12 +162,7 @@ def read_xml(file: StrPath) -> Element:
     A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or
     entities of its own, which could grow endlessly or read other files.
     """
-    with open_input(file) as stream:
-        data = stream.read(MAX_XML_BYTES + 1)
-    if len(data) > MAX_XML_BYTES:
-        raise LeafidError(
-            f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more"
-        )
+    data = _read_bytes(file, MAX_XML_BYTES)
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except defusedxml.DefusedXmlException:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -288,20 +288,21 @@ def _check_tiff_directory(data: bytes) -> None:
 
     The values are limited by the size of the file.
     """
-    order = "<" if data[:2] == b"II" else ">"
+    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
     # BigTIFF has numbers of 8 bytes.
-    word, size = ("u8", "u8") if 43 in data[2:4] else ("u4", "u2")
-    tag = np.dtype([("head", "u4"), ("count", order + word), ("value", word)])
-    start = tag["count"].itemsize
-    # Pillow refuses a file that ends before its directory.
-    with suppress(ValueError):
-        directory = int(np.frombuffer(data, order + word, 1, start)[0])
-        n_tags = int(np.frombuffer(data, order + size, 1, directory)[0])
-        _limit(n_tags, MAX_TAGS, "tags")
-        start = directory + np.dtype(size).itemsize
-        n_whole = min(n_tags, (len(data) - start) // tag.itemsize)
-        counts = np.frombuffer(data, tag, n_whole, start)["count"]
+    word, size = (8, 8) if 43 in data[2:4] else (4, 2)
+
+    def read_number(offset: int, n_bytes: int) -> int:
+        return int.from_bytes(data[offset : offset + n_bytes], order)
+
+    directory = read_number(word, word)
+    n_tags = read_number(directory, size)
+    _limit(n_tags, MAX_TAGS, "tags")
+    n_values = 0
+    for tag in range(n_tags):
+        count = read_number(directory + size + tag * (4 + 2 * word) + 4, word)
         # Tags that share their bytes would be copied one by one; a tag beyond the end
         # is not read.
-        total = counts[counts <= len(data)].sum()
-        _limit(int(total), len(data), "values of tags")
+        if count <= len(data):
+            n_values += count
+    _limit(n_values, len(data), "values of tags")

@@ -49,21 +49,16 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
 
     A `ProblemsError` has all values that are wrong.
     """
-    pictures = []
-    with LineProblems(source) as problems:
-        for line, name, record in rows:
-            path = PurePosixPath(name.replace("\\", "/"))
-            # No name leads out of the folder.
-            if path.is_absolute() or ".." in path.parts:
-                path = PurePosixPath(path.name)
-            file = source.parent / path
-            try:
-                with naming_place(name):
-                    if problems.check_unique(line, "every picture", str(file)):
-                        pictures.append(apply_record(Picture(file), record))
-            except LeafidError as error:
-                problems.add(line, str(error))
-    return pictures
+    matches: list[tuple[Row, Path]] = []
+    for row in rows:
+        path = PurePosixPath(row[1].replace("\\", "/"))
+        # No name leads out of the folder.
+        if path.is_absolute() or ".." in path.parts:
+            path = PurePosixPath(path.name)
+        matches.append((row, source.parent / path))
+    pictures = {file: Picture(file) for _, file in matches}
+    _change_pictures(pictures, source, matches, None)
+    return [*pictures.values()]
 
 
 def read_rows(file: Path) -> tuple[list[Row], list[str]]:
