@@ -66,8 +66,8 @@ def train(
     Parameters
     ----------
     collection : Collection, path, or sequence of Picture
-        Only labelled pictures are used, and of a collection with parts only those of
-        the training part.
+        Only labelled pictures are used, and of a collection with parts only the
+        training part.
     recipe : str
         ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a
         folder of such files.
@@ -120,7 +120,7 @@ def extend(
     Parameters
     ----------
     model : Model
-        Its thresholds and scores stay as they are.
+        Its thresholds and scores don't change.
     collection, assume_type, jobs, cache, thumbnails
         As for `train`.
 

@@ -86,11 +86,11 @@ def measure(
     ----------
     image, acquisition_type, color
         As for `segment`; a photo needs a mask. A picture that is transparent in places
-        is its own mask.
+        is a mask itself.
     families
         Deprecated: with a `Segmentation` as the second argument, this is `describe`.
     leaf : Segmentation or (H, W), optional
-        A mask of your own, as `Segmentation.from_mask` takes it.
+        A mask, as `Segmentation.from_mask` takes it.
     model : Model, optional
         What decides whether it is a leaf; by default the bundled model.
     mm_per_pixel : float, optional
@@ -106,8 +106,8 @@ def measure(
     list of dict
         A row for each leaf, empty without a leaf: ``verdict`` ("leaf", "no leaf" or
         "unclear"; None with a mask), ``unit``, the measures that
-        ``leafid measure --list`` lists, None where they can't be told, ``…_confidence``
-        of each, from 0 to 1, and columns and rows of base and tip.
+        ``leafid measure --list`` lists, None where they can't be measured,
+        ``…_confidence`` of each, from 0 to 1, and columns and rows of base and tip.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """The one place that makes typed objects of TOML and JSON, and names their errors.
 
-`msgspec` does the checking: types are annotations, and it has no dependencies of its
-own. Its errors are sentences without the names of a table's entries and without what
-was found, so that a value that it refuses is looked for here, part by part.
+`msgspec` does the checking: types are annotations, and it has no dependencies. Its
+errors are sentences that name neither the entries of a table nor the value, so that the
+value that it refuses is searched here, part by part.
 """
 
 import json

@@ -67,7 +67,7 @@ def read_first_line(file: StrPath) -> str | None:
 
     Returns None where a file is no UTF-8 text.
 
-    The line that tells Excel what separates cells is skipped.
+    The line that names the separator of cells to Excel is skipped.
     """
     with open_input(file) as stream:
         head = stream.read(1 << 16).removeprefix(codecs.BOM_UTF8)
@@ -160,7 +160,7 @@ def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
     A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or
-    entities of its own, which could grow endlessly or read other files.
+    entities, which could grow endlessly or read other files.
     """
     data = _read_bytes(file, MAX_XML_BYTES)
     try:

@@ -129,7 +129,7 @@ def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndar
 
 
 def find_alpha(source: object, picture: Picture) -> np.ndarray | None:
-    """Find how opaque a source is, (H, W), which `to_picture` made a picture of.
+    """Find how opaque the source of a picture of `to_picture` is, (H, W).
 
     None where it is opaque everywhere. Of an array, it is the fourth channel.
     """

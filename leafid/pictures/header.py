@@ -1,8 +1,8 @@
 """Inspects the bytes of a picture file before it is decoded: format, size, hash.
 
-Follows the segments of a JPEG and the tags of a TIFF to refuse a truncated JPEG, which
-decoders would fill with grey, and files with so many parts before the pixels that they
-take minutes to read. Decoders report other truncated files.
+Follows the segments of a JPEG and the tags of a TIFF. A truncated JPEG is refused,
+which decoders would fill with grey, and so are files that take minutes to read, as they
+have thousands of parts before the pixels. Decoders report other truncated files.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def normalise_name(text: str) -> str:
     """Write a name in Unicode form NFC, with single blanks between its words.
 
     File systems and editors differ in whether an accent is a part of its letter or a
-    character of its own.
+    separate character.
     """
     return " ".join(unicodedata.normalize("NFC", text).split())
 
@@ -173,7 +173,7 @@ def find_accepted_name(species: str) -> str | None:
 
 
 def describe_common_names(species: str, names: Sequence[str]) -> str:
-    """List the common names of a species, and the accepted name if its own is outdated.
+    """List the common names of a species, and the accepted name of an outdated one.
 
     Examples
     --------

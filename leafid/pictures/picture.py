@@ -197,7 +197,7 @@ class EmptyClass(str):
 
 @dataclass(frozen=True, repr=False)
 class Collection(NotebookMixin):
-    """Pictures, and the problems that were found while they were listed.
+    """Pictures, and the problems of reading them.
 
     Parameters
     ----------

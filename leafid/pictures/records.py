@@ -39,7 +39,7 @@ def _parse_split(word: str) -> str:
     raise LeafidError(f"expected train, val or test, found {word!r}")
 
 
-# The attribute of a picture that a field tells, and the function that parses it.
+# The attribute of a picture for a field, and the function that parses it.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
     "label": ("taxon", names.parse_label),
     "plant": ("plant", str),
@@ -80,7 +80,7 @@ def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
 def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
     """Remove words for nothing, and dates and coordinates that can't be read.
 
-    Return what was found, or the errors, by field.
+    Return these words, or the errors, by field.
     """
     errors: dict[str, str] = {}
     for field, word in [*record.items()]:

@@ -134,5 +134,5 @@ def test_given_parts():
     first, second = SplitProtocol("", "parts").make_splits(pictures, (4, 5))
     assert (first.seed, second.seed) == (4, 5)
     assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])
-    with pytest.raises(LeafidError, match="found 2 and 0; tell parts by folders"):
+    with pytest.raises(LeafidError, match="found 2 and 0; name parts by folders"):
         list(SplitProtocol("", "parts").make_splits(pictures[1:], (0,)))
