@@ -9,7 +9,6 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import repeat
 from types import UnionType
 from typing import (
     Annotated,
@@ -135,17 +134,15 @@ def _find_problems(
 def _list_parts(value: Any, type_: Any) -> Iterator[tuple[str, Any, Any]]:
     """List the parts of a table or list: step of the path, value, type."""
     origin = get_origin(type_) or type_
-    types: Any = get_args(type_)
+    types = get_args(type_)
     if origin is Annotated:
         types = types[:1]
     if origin in {Annotated, Union, UnionType}:
         for alternative in types:
             yield from _list_parts(value, alternative)
-    elif origin in {list, tuple} and isinstance(value, list):
-        if origin is list or ... in types:
-            types = repeat(types[0])
-        for index, (part, part_type) in enumerate(zip(value, types, strict=False)):
-            yield f"[{index}]", part, part_type
+    elif isinstance(value, list) and (origin is list or ... in types):
+        for index, part in enumerate(value):
+            yield f"[{index}]", part, types[0]
     elif isinstance(value, dict) and origin not in {list, tuple}:
         yield from _list_entries(value, type_)
 
