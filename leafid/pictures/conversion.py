@@ -109,9 +109,10 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
                 f"{type(source).__name__}"
             )
     if not isinstance(source, _BYTES):
-        # BMP is not compressed: the fastest format that loses nothing.
         array = np.ascontiguousarray(_to_array(source, name, color))
-        source = cv2.imencode(".bmp", array)[1].tobytes()
+        # BMP is not compressed: the fastest format that loses nothing but transparency.
+        ending = ".png" if array.shape[2:] == (4,) else ".bmp"
+        source = cv2.imencode(ending, array)[1].tobytes()
     return Picture(Path(name), data=bytes(source))
 
 
