@@ -31,7 +31,7 @@ Paths = StrPath | Sequence[StrPath]
 PLAIN_PICTURES = "pictures"
 # How the names of files end that describe the pictures beside them; SpeciesIDList is of
 # ImageCLEF.
-_METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
+_METADATA = {".xml", ".txt", ".json", ".csv", ".tsv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
 

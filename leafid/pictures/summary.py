@@ -1,7 +1,6 @@
 """Summarises a collection, its unreadable files, and the risks of an experiment."""
 
 import hashlib
-import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,6 +188,16 @@ def _encode_picture(picture: Picture) -> bytes:
     data = picture.data
     if data is None:
         data = read_picture_bytes(picture.file)
-    digest = hashlib.sha256(data).hexdigest()
-    fields = (picture.name, picture.type, picture.species, picture.plant, digest)
-    return json.dumps(fields).encode()
+    fields = (
+        picture.name,
+        picture.type,
+        picture.species,
+        picture.plant,
+        hashlib.sha256(data).hexdigest(),
+    )
+    # A length before each field, so that different fields never join to the same bytes.
+    encoded = (
+        b"-" if field is None else str(field).encode("utf-8", "surrogateescape")
+        for field in fields
+    )
+    return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)
