@@ -133,9 +133,10 @@ def _warn_of_split_plants(
 ) -> None:
     pairs = {(pictures[index].group, fold) for index, fold in folds.items()}
     counts = Counter(plant for plant, _ in pairs)
-    if split := sorted(plant for plant, count in counts.items() if count > 1):
-        problem = (
-            "expected all pictures of a plant in one fold, found %d plants in several"
+    split = sorted(plant for plant, count in counts.items() if count > 1)
+    if split:
+        message = (
+            "%s: expected all pictures of a plant in one fold, found %d plants in "
+            "several, %s first; scores are too high"
         )
-        message = f"%s: {problem}, %s first; scores are too high"
         logger.warning(message, place, len(split), split[0])

@@ -103,8 +103,9 @@ def parse_rows(
             if problem := _find_problem(fields, cells):
                 problems.add(line, problem)
             elif name is None:
-                expected = "expected the name of a picture"
-                problems.add(line, f"{expected}, found an empty cell")
+                problems.add(
+                    line, "expected the name of a picture, found an empty cell"
+                )
             else:
                 rows.append((line, name, record))
     remarks: list[str] = []
@@ -240,9 +241,10 @@ def _change_pictures(
             if not is_list(source):
                 problems.check_unique(line, "every picture", str(file))
             if part and picture.part not in {None, part}:
-                conflict = f"found it in part {picture.part} as well"
                 problems.add(
-                    line, f"{name}: expected a picture of one part, {conflict}"
+                    line,
+                    f"{name}: expected a picture of one part, found it in part "
+                    f"{picture.part} as well",
                 )
             try:
                 fields = {"split": part, **record} if part else record
