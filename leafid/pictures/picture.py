@@ -188,17 +188,16 @@ class XmlOmission(Omission):
     """An XML file that is left out, so that a ground truth lacks its picture."""
 
 
-class FolderLabels(str):
-    """A line about the labels of folders, which a table of labels contradicts."""
+class EmptyClass(str):
+    """A label's folder without a picture, unless a table has the labels.
 
-
-class EmptyClass(FolderLabels):
-    """A label's folder without a picture: a model would lack the label."""
+    A model would lack the label.
+    """
 
 
 @dataclass(frozen=True, repr=False)
 class Collection(NotebookMixin):
-    """Pictures, and the problems that were found while they were listed.
+    """Pictures, and the problems of reading them.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def split_by_plant(
     Returns the indices of each fold's pictures, ascending. In an order shuffled by the
     seed, each plant goes to the fold with the fewest plants of its species so far, then
     the fewest pictures of its species, then the fewest pictures. A picture of unknown
-    plant counts as a plant of its own. Which pictures share a fold doesn't depend on
+    plant counts as a plant. Which pictures share a fold doesn't depend on
     the order of the pictures. Fewer plants than folds raise a `LeafidError`.
     """
     members = group_by_plant(pictures)
@@ -310,7 +310,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             if not (n_trained and len(tested)):
                 raise LeafidError(
                     "expected labelled pictures of parts train and test, found "
-                    f"{n_trained} and {len(tested)}; tell parts by folders, by "
+                    f"{n_trained} and {len(tested)}; name parts by folders, by "
                     "train.txt and test.txt, or by the column split of --metadata"
                 )
             return {seed: [tested] for seed in seeds}

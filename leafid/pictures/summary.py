@@ -38,7 +38,7 @@ class FileCheck(NamedTuple):
 
 
 def check_file(file: Path) -> FileCheck:
-    """Decode a picture and report what was found, without raising."""
+    """Decode a picture and report errors and damage, without raising."""
     with recording_log("leafid.pictures", propagate=False) as log:
         try:
             digest = read_hashed_image(file)[1]
@@ -100,7 +100,7 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
     """Count pictures and plants of each species, and its pictures by type.
 
     Species are sorted by their number of pictures, then by name. A picture of unknown
-    plant counts as a plant of its own, as it does in a split.
+    plant counts as a plant, as it does in a split.
     """
     counts = []
     for species, group in group_by_species(pictures).items():

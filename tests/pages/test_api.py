@@ -109,7 +109,7 @@ def test_uploads_have_fewer_pixels_than_files(client, leaf, kind):
     assert read_header(bomb).cols == 9000
     files = [*upload((f"bomb.{kind}", bomb)), *leaf]
     refused, answered = client.post("/identify", files=files).json()
-    assert "at most 64 megapixels, found 9000 × 8000" in refused["problem"]
+    assert "at most 64 megapixels, found more" in refused["problem"]
     assert answered["ranking"]
 
 

@@ -49,7 +49,7 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run,
 def test_the_confusion_matrix_counts_every_answer(run, truth):
     names, counts = count_answers(find_rankings(run, truth, 1), truth)
     # The picture that the run lacks is nowhere.
-    assert names == ("Acer opalus", "Ilex aquifolium", "Quercus ilex")
+    assert names == ["Acer opalus", "Ilex aquifolium", "Quercus ilex"]
     assert counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
     species, reduced = select_most_confused(names, counts, 2)
     assert species == ["Ilex aquifolium", "Quercus ilex"]

@@ -138,7 +138,7 @@ def test_a_missing_table_is_no_problem_of_each_path(tmp_path, draw):
         read_collection(
             [draw(tmp_path / "1.jpg"), draw(tmp_path / "2.jpg")], metadata=table
         )
-    assert str(caught.value) == f"{table}: no such file; expected a table of pictures"
+    assert str(caught.value) == f"{table}: no such file"
 
 
 def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):

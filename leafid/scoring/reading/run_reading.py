@@ -141,7 +141,7 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
             )
         elif known is not None and name not in known.pictures:
             expected = "expected a picture of the ground truth"
-            yield line, f"{expected}, found {known.picture_index.describe(name)}"
+            yield line, f"{expected}, found {name!r}"
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
