@@ -22,7 +22,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
-from leafid.errors import UsageError, escape_unprintable, list_first
+from leafid.errors import UsageError, escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
 from leafid.files import write_text
@@ -42,6 +42,8 @@ from leafid.translation import translate
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
 FEW = 10
+# How many groups of similar pictures are listed.
+_MAX_GROUPS = 20
 
 
 class Options(ReadingOptions):
@@ -138,7 +140,7 @@ def _write_similar(
         path = str(get_relative_path(picture.file, collection.root))
         rows.append([path, str(picture.species), plants[picture.file]])
     write_text(table, format_csv(rows))
-    for line in list_first(lines):
+    for line in lines[:_MAX_GROUPS]:
         console.note(f"one leaf: {escape_unprintable(line)}")
     console.note(
         f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for "
