@@ -16,15 +16,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from leafid.descriptors.arrays import Floats, Indices, Points, Singles
-from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
+from leafid.descriptors.edge_width import measure_edge
+from leafid.descriptors.landmarks import Landmarks, find_landmarks
 from leafid.descriptors.leaflets import count_leaflets
-from leafid.descriptors.resolution import measure_resolution
 from leafid.descriptors.shape.contour import compute_contour_length, find_hull
 from leafid.descriptors.shape.margin import (
     compute_margin_signals,
     measure_sinuses,
     smooth_closed,
 )
+from leafid.descriptors.tracing import trace_leaf
 from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
@@ -131,9 +132,11 @@ def measure_reliable_traits(
     """
     if not leaf.blade.any():
         return {}, None
-    resolution = measure_resolution(trace_blade(leaf.blade)[0], leaf.picture)
-    is_compound, leaflets = count_leaflets(leaf.blade, resolution)
-    landmarks = find_landmarks(leaf, ends, is_compound=is_compound)
+    outline = trace_leaf(leaf.mask)
+    edge = measure_edge(outline, leaf.picture)
+    is_compound, leaflets = count_leaflets(leaf.blade, edge)
+    landmarks = find_landmarks(leaf, outline, ends, is_compound=is_compound)
+    resolution = compute_contour_length(landmarks.contour) / edge
     traits: dict[str, float] = {}
     if leaf.outline_confidence < MIN_CONFIDENCE or leaf.may_be_several:
         return traits, landmarks
