@@ -57,7 +57,7 @@ _LOBES = 0.03
 _SCALES = (_FINE, _TEETH, _LOBES)
 # How far half of the margin strays, in lengths of the outline, without and with teeth
 # or lobes. Between both, waves of a margin and low teeth can't be told from each other.
-_UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
+_UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.7e-4, 2.0e-4), _LOBES: (45e-4, 51e-4)}
 # Resolution at which all teeth or lobes are seen, and the power of it with which the
 # limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
 # reduced or blurred, that are said to be entire, 5 % have teeth.
@@ -105,9 +105,16 @@ _MIN_PEAK = 0.004
 # Greatest difference of the number of teeth at the next smoothing, if it is sure.
 _REPEATED = 0.12
 # Step of a profile along the midrib, and the distance from an end at which its angle
-# is measured, in lengths of the blade.
+# is measured, in lengths of the blade: nearer where lobes follow.
 _STEP = 1 / 128
 _END = 0.25
+_END_OF_LOBED = 0.07
+# Traits of the ends that lobed blades have.
+_ENDS = ("apex_angle", "apex_bulge", "base_angle", "base_extension")
+# Largest difference between the angles of ends that are alike, in degrees, and their
+# largest bulge: that of a rounded apex is another than that of a rounded base.
+_ALIKE = 15.0
+_STRAIGHT = 0.15
 
 
 def measure_reliable_traits(
@@ -215,12 +222,10 @@ def _measure_form(
         if lobes is None:
             return None
         traits |= lobes
-        names = {"base_angle", "base_extension"}
-        is_wide = profile["base_angle"] >= 87 and profile["base_extension"] < 0.03
-        # The width of a lobed blade is that of its lobes: a wide angle need not be that
-        # of the base.
-        if has_base and not is_wide:
-            traits |= {name: profile[name] for name in names}
+        if has_base:
+            # Farther away are other lobes.
+            ends = _measure_profile(framed, _END_OF_LOBED)
+            traits |= {name: ends[name] for name in _ENDS}
     elif is_lobed is False:
         traits["lobes"] = 0.0
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
@@ -229,9 +234,27 @@ def _measure_form(
             if n_bites and profile["apex_extension"] > _NOTCH:
                 # The notch may be the bite.
                 del traits["apex_angle"]
-        elif is_elliptic:
+        elif is_framed:
+            traits |= _share_ends(profile)
+        if is_elliptic and not has_base:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
     return traits
+
+
+def _share_ends(profile: Mapping[str, float]) -> dict[str, float]:
+    """Return what both ends of a blade share, whichever of them is the base."""
+    angles = profile["apex_angle"], profile["base_angle"]
+    bulges = profile["apex_bulge"], profile["base_bulge"]
+    notch = max(profile["apex_extension"], profile["base_extension"])
+    is_alike = abs(angles[0] - angles[1]) < _ALIKE
+    if not is_alike or max(bulges) > _STRAIGHT or notch > _NOTCH:
+        return {}
+    return {
+        "apex_angle": sum(angles) / 2,
+        "apex_bulge": sum(bulges) / 2,
+        "base_angle": sum(angles) / 2,
+        "base_bulge": sum(bulges) / 2,
+    }
 
 
 def _measure_margin(
@@ -436,15 +459,18 @@ def is_fan(values: Mapping[str, float]) -> bool:
     return (is_wedge and ratio < 1) or (angle >= 130 and ratio < 0.7)
 
 
-def _measure_profile(framed: Points) -> dict[str, float]:
-    """Measure the blade's width along the midrib, and the form of its two ends."""
+def _measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
+    """Measure the blade's width along the midrib, and the form of its two ends.
+
+    Angles and bulges are those of a margin that reaches so far from an end.
+    """
     places = np.rint(framed[:, 0] / _STEP).astype(int)
     levels = np.arange(places.min(), places.max() + 1)
     half = np.full((2, len(levels)), -np.inf)
-    for side, reach in zip((1, -1), half, strict=True):
-        np.maximum.at(reach, places - levels[0], side * framed[:, 1])
-        is_reached = np.isfinite(reach)
-        reach[:] = np.interp(levels, levels[is_reached], reach[is_reached])
+    for sign, side in zip((1, -1), half, strict=True):
+        np.maximum.at(side, places - levels[0], sign * framed[:, 1])
+        is_reached = np.isfinite(side)
+        side[:] = np.interp(levels, levels[is_reached], side[is_reached])
     width = half.sum(axis=0)
     along = levels * _STEP
     distance = np.abs(framed[:, 1])
@@ -457,11 +483,11 @@ def _measure_profile(framed: Points) -> dict[str, float]:
     }
     for name, place, direction in (("apex", 1.0, -1), ("base", 0.0, 1)):
         # From the end to where its angle is measured.
-        steps = np.linspace(0, _END, 16)[1:]
+        steps = np.linspace(0, reach, 16)[1:]
         margins = [np.interp(place + direction * steps, along, side) for side in half]
         ends = np.maximum(np.array(margins)[:, -1:], 1e-6)
-        bulges = margins - ends * steps / _END
-        traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / _END).sum()))
+        bulges = margins - ends * steps / reach
+        traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / reach).sum()))
         traits[f"{name}_bulge"] = float(
             (bulges[:, :-1].mean(axis=1) / ends[:, 0]).mean()
         )
