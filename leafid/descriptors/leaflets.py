@@ -16,7 +16,7 @@ _MIN_LEAFLET = 0.08
 _NECKS = (0.6, 0.75)
 _PART = 0.25
 # Area, in those of the median piece, of a piece that is several leaflets.
-_MERGED = 2.5
+_MERGED = 3.1
 # A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or
 # it is as solid as this.
 _SIMPLE_DISC = 0.22
@@ -31,12 +31,12 @@ _OVERLAPPING_SOLIDITY = (0.72, 0.88)
 # Resolution below which, solidity above which and length in those of the hull above
 # which one piece may be leaflets that have merged. Reduced until they merge, 13 of 14
 # leaves of Albizia are beyond, and 2 % of simple leaves.
-_MERGING = 450.0
+_MERGING = 490.0
 _MERGING_SOLIDITY = 0.8
 _ROUGH = 1.5
 # Resolution below which any leaf of several leaflets may look like a simple one that is
 # less solid than this.
-_TINY = 70.0
+_TINY = 76.0
 _TINY_SOLIDITY = 0.93
 
 

@@ -1,6 +1,7 @@
 """Finds where the stalk of a leaf ends and its blade begins, from the outline."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -29,12 +30,21 @@ _REACH = 4.0
 _MIN_SLENDERNESS = 1.5
 _MIN_LENGTH = 0.03
 _MIN_RACHIS = 0.1
-# Smallest width of the outer half in that of the inner one: 1 of a stalk, a third of a
-# pointed tip; less of what the segmentation takes for a petiole.
-_MIN_EVENNESS = 0.75
-_MIN_EVENNESS_OF_PETIOLE = 0.55
-# Widening beyond the base, in that before it, which shows a petiole that isn't even.
-_SHARP = 2.5
+
+
+class _Limits(NamedTuple):
+    """What an end of a leaf is like that is a stalk; one of both is enough."""
+
+    #: Smallest width of the outer half in that of the inner one: 1 of a stalk, a third
+    #: of a pointed tip.
+    evenness: float
+    #: Smallest widening beyond the base, in that before it.
+    sharpness: float
+
+
+# Of any end, and of what the segmentation takes for a petiole.
+_END = _Limits(0.75, 6.0)
+_PETIOLE = _Limits(0.55, 2.5)
 # Widest place beside the base, in widths of the blade.
 _BESIDE = 0.9
 # Curvature of a margin beside the base that is concave, in that of a straight one.
@@ -128,8 +138,11 @@ def find_stalk(
             outline, _find_end(leaf), is_petiole=True, is_compound=is_compound
         )
         if stalk is not None:
-            cosine = measure_cosine(middle - stalk.base, direction)
-            if axis.confidence < _PLAIN or abs(cosine) > _BEARING:
+            offset = middle - stalk.base
+            is_behind = offset @ (stalk.base - stalk.end) < 0
+            cosine = measure_cosine(offset, direction)
+            is_spine = axis.confidence >= _PLAIN and abs(cosine) < _BEARING
+            if not is_behind and not is_spine:
                 return stalk
     along = outline @ direction
     candidates = [
@@ -157,6 +170,7 @@ def follow_stalk(
     leaflet. None where the outline widens at once, or steadily as towards a tip. The
     method is leafid's own.
     """
+    limits = _PETIOLE if is_petiole else _END
     sides = _list_sides(outline, end)
     broadest = float(sides.widths.max(axis=1).min())
     for share in _BROAD:
@@ -166,12 +180,12 @@ def follow_stalk(
         width, knees = _measure_width(sides, broad)
         if is_compound:
             knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
-        is_sharp = is_petiole and _measure_sharpness(sides, knees, broad) >= _SHARP
-        least = _MIN_EVENNESS_OF_PETIOLE if is_petiole else _MIN_EVENNESS
+        evenness = _measure_evenness(sides, knees, width)
+        sharpness = _measure_sharpness(sides, knees, broad)
         if is_compound:
             # Of two leaflets, the base is at the lower one.
             knees = np.minimum(knees, knees[::-1])
-        elif not is_sharp and _measure_evenness(sides, knees, width) < least:
+        elif evenness < limits.evenness and sharpness < limits.sharpness:
             continue
         stalk = _make_stalk(sides, knees, width, broadest)
         least_length = _MIN_RACHIS if is_compound else _MIN_LENGTH

@@ -57,13 +57,13 @@ _LOBES = 0.03
 _SCALES = (_FINE, _TEETH, _LOBES)
 # How far half of the margin strays, in lengths of the outline, without and with teeth
 # or lobes. Between both, waves of a margin and low teeth can't be told from each other.
-_UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.7e-4, 2.0e-4), _LOBES: (45e-4, 51e-4)}
+_UNEVEN = {_FINE: (1.05e-4, 1.7e-4), _TEETH: (1.7e-4, 2.0e-4), _LOBES: (45e-4, 51e-4)}
 # Resolution at which all teeth or lobes are seen, and the power of it with which the
 # limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
 # reduced or blurred, that are said to be entire, 5 % have teeth.
 _RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
 # Smallest distance of teeth that can be counted, in widths of the edge.
-_MIN_SPACING = 6.0
+_MIN_SPACING = 8.0
 # Longest cut along the border of the picture, in widths, of a whole blade.
 _MAX_CUT = 0.1
 # Distance from the border, in pixels, of a margin that isn't cut, and the smallest
@@ -94,6 +94,8 @@ _ROUND = 0.57
 _NOTCH = 0.02
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+# Smallest number of teeth of a margin: fewer are waves, or damage.
+_MIN_TEETH = 3
 # Standard deviations, in a wave, of an outline whose bends are measured, and their
 # smallest kurtosis in teeth: at most 1.51 in drawn waves, at least 1.79 in drawn teeth.
 _STEPS = 16
@@ -392,12 +394,13 @@ def _measure_teeth(
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
     number = counts.pop(best)
-    if may_be_wavy and number > 2 and _is_wavy(contour, is_margin, number):
+    is_wavy = number < _MIN_TEETH or _is_wavy(contour, is_margin, number)
+    if may_be_wavy and is_wavy:
         return {}
     traits = {"tooth_depth": 100 * heights[best] / width}
     neighbours = counts[max(best - 1, 0) : best + 1]
     differences = [abs(neighbour - number) for neighbour in neighbours]
-    if number > 2 and min(differences) <= _REPEATED * number:
+    if number >= _MIN_TEETH and min(differences) <= _REPEATED * number:
         traits["teeth"] = float(number)
     return traits
 
