@@ -31,7 +31,7 @@ _OVERLAPPING_SOLIDITY = (0.72, 0.88)
 # Resolution below which, solidity above which and length in those of the hull above
 # which one piece may be leaflets that have merged. Reduced until they merge, 13 of 14
 # leaves of Albizia are beyond, and 2 % of simple leaves.
-_MERGING = 490.0
+_MERGING = 600.0
 _MERGING_SOLIDITY = 0.8
 _ROUGH = 1.5
 # Resolution below which any leaf of several leaflets may look like a simple one that is
