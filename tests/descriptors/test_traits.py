@@ -190,6 +190,15 @@ def test_waves_of_a_margin_are_not_called_teeth(number, depth):
     assert measure_waves(number, depth, exponent=1)["tooth_depth"] > 1
 
 
+def test_two_waves_are_no_teeth():
+    angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    bump = sum(np.exp(-(((angles - place) / 0.12) ** 2)) for place in (1.0, 4.2))
+    radius = np.stack([150 * np.cos(angles), 260 * np.sin(angles)], axis=1)
+    points = np.rint(radius * (1 + 0.1 * bump[:, None]) + 320).astype(np.int32)
+    mask = cv2.fillPoly(np.zeros((640, 640), np.uint8), [points], 1)
+    assert measure_reliable_traits(make_leaf(mask > 0))[0].get("tooth_depth", 0) == 0
+
+
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     mask = np.zeros((300, 120), np.uint8)
     cv2.ellipse(mask, (60, 150), (20, 130), 0, 0, 360, 1, cv2.FILLED)
@@ -220,6 +229,8 @@ def test_lobes_are_counted(name, number, sign):
         assert (traits["leaflets"], traits["lobes"]) == (1, number)
         assert np.sign(traits["lobe_depth"]) == sign
         assert "widest" not in traits
+        # That of the middle lobe, not of the blade.
+        assert name == "oak" or traits["apex_angle"] < 100
 
 
 @pytest.mark.parametrize("name", [*UNLOBED, "lime", "redbud"])
@@ -247,6 +258,54 @@ def test_a_narrow_blade_begins_where_its_petiole_ends():
     landmarks = measure_reliable_traits(make_leaf(mask))[1]
     assert landmarks.has_base
     assert landmarks.base == pytest.approx([700, 50], abs=40)
+
+
+def test_a_petiole_may_widen_up_to_its_blade():
+    mask = np.zeros((700, 500), np.uint8)
+    cv2.ellipse(mask, (250, 230), (200, 200), 0, 0, 360, 1, cv2.FILLED)
+    corners = np.array([[239, 420], [261, 420], [252, 660], [248, 660]])
+    cv2.fillConvexPoly(mask, corners, 1)
+    leaf = Segmentation(mask > 0, mask > 0, 1.0)
+    _, landmarks = measure_reliable_traits(leaf)
+    assert landmarks.base == pytest.approx([430, 250], abs=15)
+    assert landmarks.petiole == pytest.approx(230, abs=20)
+
+
+def test_a_petiole_bears_its_blade_and_not_a_gall():
+    mask = np.zeros((760, 500), np.uint8)
+    cv2.ellipse(mask, (250, 230), (150, 200), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (250, 420), (250, 700), 1, 12)
+    blade = mask.copy()
+    blade[600:660] = 0
+    cv2.circle(mask, (250, 700), 24, 1, cv2.FILLED)
+    cv2.circle(blade, (250, 700), 24, 1, cv2.FILLED)
+    # The segmentation took a piece of the petiole for all of it.
+    leaf = Segmentation(mask > 0, blade > 0, 1.0)
+    _, landmarks = measure_reliable_traits(leaf)
+    assert landmarks.base == pytest.approx([430, 250], abs=15)
+    assert landmarks.tip == pytest.approx([30, 250], abs=15)
+
+
+def test_leaflets_that_hang_a_little_hide_no_petiole():
+    mask = np.zeros((800, 500), np.uint8)
+    cv2.line(mask, (250, 200), (250, 760), 1, 10)
+    cv2.ellipse(mask, (250, 120), (50, 100), 0, 0, 360, 1, cv2.FILLED)
+    for row in (240, 380, 520):
+        for sign in (-1, 1):
+            centre = 250 + sign * 115, row + 25
+            cv2.ellipse(mask, centre, (105, 38), sign * 14, 0, 360, 1, cv2.FILLED)
+    traits, landmarks = measure_reliable_traits(make_leaf(mask > 0))
+    assert traits["compound"] == 1
+    assert landmarks.base == pytest.approx([520, 250], abs=25)
+    assert traits["petiole"] == pytest.approx(240 / 500, abs=0.06)
+
+
+def test_of_ends_that_are_alike_both_are_measured():
+    rows, cols = np.mgrid[-300:300, -150:150]
+    lens = np.hypot(rows, np.abs(cols) + 250) < 350
+    traits, landmarks = measure_reliable_traits(make_leaf(lens))
+    assert not landmarks.has_base
+    assert traits["base_angle"] == traits["apex_angle"] == pytest.approx(68, abs=8)
 
 
 @pytest.mark.parametrize(
