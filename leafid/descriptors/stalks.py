@@ -66,7 +66,7 @@ class Stalk:
     #: Where it meets the blade, and its far end.
     base: Points
     end: Points
-    #: The outline of the blade, (n, 2).
+    #: The outline of the blade, (n, 2), up to the base.
     outline: Points
 
     @property
@@ -257,9 +257,10 @@ def _make_stalk(
         _measure_rise(points[place:] - knee, along, width)
         for points, place in zip(sides.points, knees, strict=True)
     )
-    first, second = knees
-    outline = np.concatenate([sides.points[0, first:], sides.points[1, :second:-1]])
-    return Stalk(knee + (shift - rise) * along, end, outline)
+    base = knee + (shift - rise) * along
+    left, right = sides.points
+    outline = np.vstack([left[knees[0] :], right[: knees[1] : -1], base])
+    return Stalk(base, end, outline)
 
 
 def _measure_rise(offsets: Points, along: Points, width: float) -> float:

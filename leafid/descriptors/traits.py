@@ -57,7 +57,7 @@ _LOBES = 0.03
 _SCALES = (_FINE, _TEETH, _LOBES)
 # How far half of the margin strays, in lengths of the outline, without and with teeth
 # or lobes. Between both, waves of a margin and low teeth can't be told from each other.
-_UNEVEN = {_FINE: (1.05e-4, 1.7e-4), _TEETH: (1.7e-4, 2.0e-4), _LOBES: (45e-4, 51e-4)}
+_UNEVEN = {_FINE: (1.05e-4, 1.7e-4), _TEETH: (1.7e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
 # Resolution at which all teeth or lobes are seen, and the power of it with which the
 # limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
 # reduced or blurred, that are said to be entire, 5 % have teeth.

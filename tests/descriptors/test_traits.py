@@ -190,15 +190,6 @@ def test_waves_of_a_margin_are_not_called_teeth(number, depth):
     assert measure_waves(number, depth, exponent=1)["tooth_depth"] > 1
 
 
-def test_two_waves_are_no_teeth():
-    angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
-    bump = sum(np.exp(-(((angles - place) / 0.12) ** 2)) for place in (1.0, 4.2))
-    radius = np.stack([150 * np.cos(angles), 260 * np.sin(angles)], axis=1)
-    points = np.rint(radius * (1 + 0.1 * bump[:, None]) + 320).astype(np.int32)
-    mask = cv2.fillPoly(np.zeros((640, 640), np.uint8), [points], 1)
-    assert measure_reliable_traits(make_leaf(mask > 0))[0].get("tooth_depth", 0) == 0
-
-
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     mask = np.zeros((300, 120), np.uint8)
     cv2.ellipse(mask, (60, 150), (20, 130), 0, 0, 360, 1, cv2.FILLED)
