@@ -178,13 +178,12 @@ def follow_stalk(
         if min(broad) <= _MIN_PLACES:
             continue
         width, knees = _measure_width(sides, broad)
-        if is_compound:
-            knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
         evenness = _measure_evenness(sides, knees, width)
         sharpness = _measure_sharpness(sides, knees, broad)
         if is_compound:
             # Of two leaflets, the base is at the lower one.
-            knees = np.minimum(knees, knees[::-1])
+            knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
+            knees[:] = knees.min()
         elif evenness < limits.evenness and sharpness < limits.sharpness:
             continue
         stalk = _make_stalk(sides, knees, width, broadest)

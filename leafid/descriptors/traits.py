@@ -19,6 +19,13 @@ from leafid.descriptors.arrays import Floats, Indices, Points, Singles
 from leafid.descriptors.edge_width import measure_edge
 from leafid.descriptors.landmarks import Landmarks, find_landmarks
 from leafid.descriptors.leaflets import count_leaflets
+from leafid.descriptors.profile import (
+    END_OF_LOBED,
+    NOTCH,
+    is_fan,
+    measure_profile,
+    share_ends,
+)
 from leafid.descriptors.shape.contour import compute_contour_length, find_hull
 from leafid.descriptors.shape.margin import (
     compute_margin_signals,
@@ -91,7 +98,6 @@ _MIN_LOBE = 0.2
 # leaves of 11 species.
 _MIN_BITE = 0.01
 _ROUND = 0.57
-_NOTCH = 0.02
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
 # Smallest number of teeth of a margin: fewer are waves, or damage.
@@ -100,23 +106,12 @@ _MIN_TEETH = 3
 # smallest kurtosis in teeth: at most 1.51 in drawn waves, at least 1.79 in drawn teeth.
 _STEPS = 16
 _MIN_KURTOSIS = 1.55
-# What is farther from the midvein, in half widths, belongs to the lobes of a base.
-_OUTER = 0.3
 # Smallest height of a tooth that counts, in widths of the blade.
 _MIN_PEAK = 0.004
 # Greatest difference of the number of teeth at the next smoothing, if it is sure.
 _REPEATED = 0.12
-# Step of a profile along the midrib, and the distance from an end at which its angle
-# is measured, in lengths of the blade: nearer where lobes follow.
-_STEP = 1 / 128
-_END = 0.25
-_END_OF_LOBED = 0.07
 # Traits of the ends that lobed blades have.
 _ENDS = ("apex_angle", "apex_bulge", "base_angle", "base_extension")
-# Largest difference between the angles of ends that are alike, in degrees, and their
-# largest bulge: that of a rounded apex is another than that of a rounded base.
-_ALIKE = 15.0
-_STRAIGHT = 0.15
 
 
 def measure_reliable_traits(
@@ -214,7 +209,7 @@ def _measure_form(
     length, width = landmarks.extent.tolist()
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
-    profile = _measure_profile(framed)
+    profile = measure_profile(framed)
     n_bites, n_sinuses = _count_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
@@ -226,37 +221,21 @@ def _measure_form(
         traits |= lobes
         if has_base:
             # Farther away are other lobes.
-            ends = _measure_profile(framed, _END_OF_LOBED)
+            ends = measure_profile(framed, END_OF_LOBED)
             traits |= {name: ends[name] for name in _ENDS}
     elif is_lobed is False:
         traits["lobes"] = 0.0
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
         if has_base:
             traits |= profile
-            if n_bites and profile["apex_extension"] > _NOTCH:
+            if n_bites and profile["apex_extension"] > NOTCH:
                 # The notch may be the bite.
                 del traits["apex_angle"]
         elif is_framed:
-            traits |= _share_ends(profile)
+            traits |= share_ends(profile)
         if is_elliptic and not has_base:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
     return traits
-
-
-def _share_ends(profile: Mapping[str, float]) -> dict[str, float]:
-    """Return what both ends of a blade share, whichever of them is the base."""
-    angles = profile["apex_angle"], profile["base_angle"]
-    bulges = profile["apex_bulge"], profile["base_bulge"]
-    notch = max(profile["apex_extension"], profile["base_extension"])
-    is_alike = abs(angles[0] - angles[1]) < _ALIKE
-    if not is_alike or max(bulges) > _STRAIGHT or notch > _NOTCH:
-        return {}
-    return {
-        "apex_angle": sum(angles) / 2,
-        "apex_bulge": sum(bulges) / 2,
-        "base_angle": sum(angles) / 2,
-        "base_bulge": sum(bulges) / 2,
-    }
 
 
 def _measure_margin(
@@ -452,46 +431,3 @@ def find_peaks(values: Floats, prominence: float) -> Indices:
             peak = max(peak, kept.pop(), key=values.__getitem__)
         kept.append(peak)
     return np.array(kept, np.int64)
-
-
-def is_fan(values: Mapping[str, float]) -> bool:
-    """Whether a blade, by its traits, is a wedge or half a disc with a broad end."""
-    angle = values.get("apex_angle", 0)
-    is_wedge = angle >= 115 and values.get("base_bulge", 1) < 0.1
-    ratio = values["length_width"]
-    return (is_wedge and ratio < 1) or (angle >= 130 and ratio < 0.7)
-
-
-def _measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
-    """Measure the blade's width along the midrib, and the form of its two ends.
-
-    Angles and bulges are those of a margin that reaches so far from an end.
-    """
-    places = np.rint(framed[:, 0] / _STEP).astype(int)
-    levels = np.arange(places.min(), places.max() + 1)
-    half = np.full((2, len(levels)), -np.inf)
-    for sign, side in zip((1, -1), half, strict=True):
-        np.maximum.at(side, places - levels[0], sign * framed[:, 1])
-        is_reached = np.isfinite(side)
-        side[:] = np.interp(levels, levels[is_reached], side[is_reached])
-    width = half.sum(axis=0)
-    along = levels * _STEP
-    distance = np.abs(framed[:, 1])
-    is_outer = distance > _OUTER * distance.max()
-    traits = {
-        "widest": float(along[width >= 0.95 * width.max()].mean()),
-        "parallel": float(np.count_nonzero(width >= 0.975 * width.max()) * _STEP),
-        "base_extension": max(0.0, -float(framed[is_outer, 0].min())),
-        "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
-    }
-    for name, place, direction in (("apex", 1.0, -1), ("base", 0.0, 1)):
-        # From the end to where its angle is measured.
-        steps = np.linspace(0, reach, 16)[1:]
-        margins = [np.interp(place + direction * steps, along, side) for side in half]
-        ends = np.maximum(np.array(margins)[:, -1:], 1e-6)
-        bulges = margins - ends * steps / reach
-        traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / reach).sum()))
-        traits[f"{name}_bulge"] = float(
-            (bulges[:, :-1].mean(axis=1) / ends[:, 0]).mean()
-        )
-    return traits
