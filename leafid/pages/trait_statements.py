@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from leafid.descriptors.traits import is_fan
+from leafid.descriptors.profile import is_fan
 
 # Details that are sizes.
 _SIZES = {"fine", "coarse"}
