@@ -15,6 +15,9 @@ from leafid.segmentation.pixels import (
     scale_size,
 )
 
+#: Grey in 8-bit Lab, apart from its lightness.
+GREY = (0, 128, 128, 0)
+
 # Longer side of the reduced picture that is judged, in pixels.
 _SIDE = 260
 # The sheet around the leaf in it, in the leaf's longer sides.
@@ -88,11 +91,11 @@ def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None
     if min(map(np.count_nonzero, (is_outline, is_inner, is_outer))) < _MIN_PIXELS:
         return None
     sheet = _estimate_sheet(lab, is_outer)
-    chroma = _measure_chroma(lab, sheet)
+    chroma = measure_chroma(lab, sheet)
     darkness = sheet[..., 0] - lab[..., 0]
     inner = _average(lab, is_inner & (inside <= _BAND + 1))[is_outline]
     outer = _average(lab, is_outer & (outside <= _BAND + 1))[is_outline]
-    hue_step = _measure_chroma(inner, outer)
+    hue_step = measure_chroma(inner, outer)
     light_step = np.abs(inner[:, 0] - outer[:, 0])
     lightness = np.abs(darkness)
     typical = float(np.median(chroma[is_inner]))
@@ -106,7 +109,7 @@ def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None
     is_near = outside < max(_JOINT, _NEAR * np.sqrt(np.count_nonzero(leaf)))
     noise = float(np.median(chroma[is_outer]))
     is_other = chroma > max(_PALE * typical, _NOISE * noise)
-    missed = _find_joined(is_other & is_outer & is_near, leaf)
+    missed = find_joined(is_other & is_outer & is_near, leaf)
     is_shade = (chroma <= _WEAK * typical) & (darkness > _MIN_SHADE)
     wrong = min(np.count_nonzero(missed) / np.count_nonzero(leaf), 1.0)
     wrong += float(np.mean(is_shade[is_inner]))
@@ -123,8 +126,8 @@ def _reduce(image: Image, mask: Mask) -> tuple[Field, Plane]:
     size = scale_size(leaf, min(1.0, _SIDE / max(leaf.shape)))
     small = cv2.resize(image[window], size, interpolation=cv2.INTER_AREA)
     leaf = cv2.resize(leaf, size, interpolation=cv2.INTER_AREA)
-    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32)
-    return lab - np.array([0, 128, 128], np.float32), (leaf > 127).view(np.uint8)
+    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
+    return cv2.subtract(lab, GREY, dtype=cv2.CV_32F), (leaf > 127).view(np.uint8)
 
 
 def _measure_depth(region: Plane) -> Field:
@@ -146,10 +149,12 @@ def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
     return interpolate_sheet(lab, is_outer / (1 + ratio**2) ** 2)
 
 
-def _measure_chroma(lab: Field, behind: Field) -> Field:
+def measure_chroma(lab: Field, behind: Field) -> Field:
     """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
-    shade = np.clip((lab[..., :1] + 1) / (behind[..., :1] + 1), 0, 1)
-    return np.linalg.norm(lab[..., 1:] - shade * behind[..., 1:], axis=-1)
+    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
+    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
+    shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
+    return np.hypot(a - shade * behind_a, b - shade * behind_b)
 
 
 def _average(lab: Field, selected: Mask) -> Field:
@@ -159,7 +164,7 @@ def _average(lab: Field, selected: Mask) -> Field:
     return total[..., :3] / (total[..., 3:] + np.float32(1e-3))
 
 
-def _find_joined(parts: Mask, leaf: Plane) -> Mask:
+def find_joined(parts: Mask, leaf: Plane) -> Mask:
     """Find the parts that are joined to the leaf, but for small gaps."""
     reach = cv2.dilate(leaf, np.ones((2 * _JOINT + 1, 2 * _JOINT + 1), np.uint8))
     _, labels = cv2.connectedComponents(parts.view(np.uint8), connectivity=8)
