@@ -154,7 +154,10 @@ def measure_chroma(lab: Field, behind: Field) -> Field:
     lightness, a, b = np.moveaxis(lab, -1, 0).copy()
     behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
     shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
-    return np.hypot(a - shade * behind_a, b - shade * behind_b)
+    a -= shade * behind_a
+    b -= shade * behind_b
+    # Several times faster than `numpy.hypot`.
+    return np.sqrt(a * a + b * b)
 
 
 def _average(lab: Field, selected: Mask) -> Field:

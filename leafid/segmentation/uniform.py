@@ -133,7 +133,7 @@ def _find_leaf(pyramid: list[Image], metric: _Metric, *, quick: bool) -> Segment
         pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
         return _find_leaf(pyramid, metric, quick=quick)
     if metric is _METRIC:
-        metric = _adjust_metric(small, contrast.sheet, leaf)
+        metric = _adjust_metric(contrast, leaf)
         if metric is not _METRIC:
             return _find_leaf(pyramid, metric, quick=quick)
     confidence = _estimate_confidence(leaf, contrast)
@@ -159,14 +159,14 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
     return cv2.copyTo(colours, marked, image.copy())
 
 
-def _adjust_metric(image: Image, sheet: Image, leaf: Plane) -> _Metric:
+def _adjust_metric(contrast: "_Contrast", leaf: Plane) -> _Metric:
     """Adjust the metric to a hard shadow that is taken for leaf, or a pale margin.
 
     Both are told by the chroma, shadows allowed for: a hard shadow has none, and is
     left out without the lightness; a margin that is left out has some up to a sharp
     edge, and counts like the rest of the leaf where this counts no more than it.
     """
-    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    lab, sheet = contrast.lab, contrast.sheet
     chroma = measure_chroma(
         *(cv2.subtract(colours, GREY, dtype=cv2.CV_32F) for colours in (lab, sheet))
     )
@@ -203,6 +203,7 @@ def _open(mask: Mask) -> Plane:
 class _Contrast(NamedTuple):
     """How a picture stands out from its sheet; planes of shape (H, W)."""
 
+    lab: Image  # the picture's colours in 8-bit Lab, shape (H, W, 3)
     sheet: Image  # the sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3)
     floor: float  # the smallest threshold
     distance: Plane  # distance from the sheet, as `measure_sheet_distance` measures it
@@ -230,7 +231,7 @@ def _measure_contrast(
     floor = max(min(_MIN_CUT, _LOCAL_CUT * metric.ceiling), 3 * spread)
     cuts = _choose_cuts(lab, distance, lines, floor, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
-    return _Contrast(sheet, floor, distance, lines, cuts, above, metric)
+    return _Contrast(lab, sheet, floor, distance, lines, cuts, above, metric)
 
 
 def measure_sheet_distance(
