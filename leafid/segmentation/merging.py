@@ -55,11 +55,10 @@ def split_leaves(mask: Mask) -> list[Mask]:
         filled = np.zeros_like(leaf)
         cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
         pieces.append(filled.view(bool) & mask)
-    has_one_body = [len(_find_bodies(piece, _BODY)) == 1 for piece in pieces]
     hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
-    is_leaf = has_one_body[0] and areas[large[0]] >= _SOLID * hull_area
-    is_pair = len(large) == 2 and areas[large[1]] >= _EQUAL * areas[large[0]]
-    return pieces if is_leaf or (is_pair and any(has_one_body)) else [mask]
+    is_solid = areas[large[0]] >= _SOLID * hull_area
+    is_leaf = is_solid and len(_find_bodies(pieces[0], _BODY)) == 1
+    return pieces if is_leaf else [mask]
 
 
 def may_be_several(mask: Mask) -> bool:
