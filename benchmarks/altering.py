@@ -370,9 +370,7 @@ def _soften(mask: Mask) -> np.ndarray:
     return cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
 
 
-def _draw_spot(
-    shape: Sequence[int], place: Sequence[float], size: float
-) -> np.ndarray:
+def _draw_spot(shape: Sequence[int], place: Sequence[float], size: float) -> np.ndarray:
     """Draw the reflection of a lamp, float (H, W, 1), at a row and column."""
     rows, cols = np.ogrid[: shape[0], : shape[1]]
     distance = np.hypot(rows - place[0], cols - place[1]) / (size * max(shape[:2]))
@@ -396,6 +394,6 @@ def draw_table(
         + random.uniform(10, 40) * fibres
     )
     light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
-    return (np.array(colours[random.integers(len(colours))]) + grain[..., None]) * light[
-        ..., None
-    ]
+    return (
+        np.array(colours[random.integers(len(colours))]) + grain[..., None]
+    ) * light[..., None]

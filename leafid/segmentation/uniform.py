@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.background import fit_sheet_surface
-from leafid.segmentation.outline import GREY, find_joined, measure_chroma
+from leafid.segmentation.outlines import GREY, find_joined, measure_chroma
 from leafid.segmentation.pixels import Image, Mask, Plane, list_border, list_halves
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
@@ -254,7 +254,7 @@ def measure_sheet_distance(
     deep = cv2.addWeighted(
         lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
     )
-    return cv2.min(cv2.add(chroma, deep), ceiling)
+    return np.minimum(cv2.add(chroma, deep), np.uint8(ceiling))
 
 
 def _measure_chroma(a: Plane, b: Plane) -> Plane:

@@ -8,7 +8,7 @@ import pytest
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
-from leafid.segmentation.merging import may_be_several, split_leaves
+from leafid.segmentation.regions import may_be_several, split_leaves
 from leafid.segmentation.segment import segment
 from tests.descriptors.test_traits import FORMS
 from tests.drawing.leaves import draw_leaf
