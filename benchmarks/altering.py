@@ -394,6 +394,5 @@ def draw_table(
         + random.uniform(10, 40) * fibres
     )
     light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
-    return (
-        np.array(colours[random.integers(len(colours))]) + grain[..., None]
-    ) * light[..., None]
+    colour = random.choice(np.array(colours, float))
+    return np.asarray((colour + grain[..., None]) * light[..., None])

@@ -132,7 +132,7 @@ def _find_leaf(pyramid: list[Image], metric: _Metric, *, quick: bool) -> Segment
         # Colours of a chart decide about the thresholds, too.
         pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
         return _find_leaf(pyramid, metric, quick=quick)
-    if metric is _METRIC:
+    if metric is _METRIC and not _is_card(contrast.sheet):
         metric = _adjust_metric(contrast, leaf)
         if metric is not _METRIC:
             return _find_leaf(pyramid, metric, quick=quick)
@@ -287,7 +287,7 @@ def _choose_cuts(
     line_cuts = _scale(local_max, line_cut).clip(int(min(floor, 255)), high)
     cuts = _scale(local_max, _LOCAL_CUT).clip(low, high)
     cuts = np.where(line, line_cuts, cuts)
-    if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
+    if not _is_card(sheet):
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
         return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
@@ -295,6 +295,11 @@ def _choose_cuts(
     card = card.clip(_scale(local_max, _MIN_CARD_CUT), _scale(local_max, _MAX_CARD_CUT))
     # Pale lines keep their lower cut.
     return np.where(cuts < low, cuts, card.clip(low))
+
+
+def _is_card(sheet: Image) -> bool:
+    """Whether a sheet is coloured: a leaf may then look like its shadow."""
+    return bool(np.hypot(*np.subtract(cv2.mean(sheet)[1:3], 128)) >= _MIN_CARD_CHROMA)
 
 
 def _scale(plane: Plane, factor: float) -> Plane:

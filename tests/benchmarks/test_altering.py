@@ -8,7 +8,6 @@ from benchmarks.disturbing import bleach_margin, cast_shadow
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
 
-
 KINDS = ALTERATIONS | {"hard shadow": cast_shadow, "cream margin": bleach_margin}
 # Leaves of twelve that may be missed, if more than one: a compound leaf isn't told from
 # another.
