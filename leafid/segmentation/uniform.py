@@ -64,6 +64,8 @@ _NOISE = 4.0
 _MIN_PALE = 4.0
 _MIN_MARGIN_AREA = 0.06
 _SHARP = 1.0
+# Smallest confidence of the mask that allows for either, in that of the mask before.
+_MIN_CONFIDENCE_KEPT = 0.9
 
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
 LOW_CONFIDENCE = 0.35
@@ -132,11 +134,13 @@ def _find_leaf(pyramid: list[Image], metric: _Metric, *, quick: bool) -> Segment
         # Colours of a chart decide about the thresholds, too.
         pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
         return _find_leaf(pyramid, metric, quick=quick)
+    confidence = _estimate_confidence(leaf, contrast)
     if metric is _METRIC and not _is_card(contrast.sheet):
         metric = _adjust_metric(contrast, leaf)
         if metric is not _METRIC:
-            return _find_leaf(pyramid, metric, quick=quick)
-    confidence = _estimate_confidence(leaf, contrast)
+            adjusted = _find_leaf(pyramid, metric, quick=quick)
+            if adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence:
+                return adjusted
     leaf, n_leaves = pick_leaf(leaf, distance)
     coverage = None if larger else _estimate_coverage(leaf, contrast)
     for picture in reversed(larger):
