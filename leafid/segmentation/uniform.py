@@ -411,7 +411,9 @@ def _estimate_confidence(leaf: Plane, contrast: _Contrast) -> float:
     scatter = float(inside_scatter.item() + outside_scatter.item())
     # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut,
     # well above the scatter.
-    enough = min(3 * contrast.floor, _LOCAL_CUT * contrast.metric.ceiling)
+    enough = 3 * contrast.floor
+    if contrast.metric.ceiling < _METRIC.ceiling:
+        enough = min(enough, _LOCAL_CUT * contrast.metric.ceiling)
     height = min(max(step / enough, 0), 1)
     separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
     return height * separation * (1 - float(list_border(leaf).mean()))
