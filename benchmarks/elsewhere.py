@@ -42,6 +42,7 @@ from tabulate import tabulate
 
 import leafid
 from benchmarks.altering import ALTERATIONS, CHANGES
+from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.model.answer import Answer
 from leafid.pictures.decoding import read_image
@@ -274,7 +275,7 @@ def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
         for image, leaf in segmented
         if leaf.confidence >= _MIN_CONFIDENCE
     ]
-    for number, (name, alter) in enumerate(ALTERATIONS.items()):
+    for number, (name, alter) in enumerate((DISTURBANCES | ALTERATIONS).items()):
         overlaps = []
         for index, (image, mask) in enumerate(leaves):
             picture, expected = alter(

@@ -14,7 +14,7 @@ with the leaf is at least 0.9. `reliability` prints
 - how many masks are right, and how many areas and lengths are within 5 %, in ranges of
   the confidence.
 
-`fit` prints the numbers of `leafid.segmentation.outline` that the first half gives.
+`fit` prints the numbers of `leafid.segmentation.outlines` that the first half gives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.outline import measure_outline_cues
+from leafid.segmentation.outlines import measure_outline_cues
 from leafid.segmentation.pixels import Image, Mask, find_convex_hull
 from leafid.segmentation.segment import segment
 
