@@ -23,7 +23,11 @@ from leafid.model.bundled import assign_types, find_bundled_model, load_recognis
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
 from leafid.pictures.picture import Collection, EmptyClass, Picture
-from leafid.pictures.splits import check_labels, select_training_pictures
+from leafid.pictures.splits import (
+    assume_plants,
+    check_labels,
+    select_training_pictures,
+)
 from leafid.pictures.summary import warn_of_shared_pictures
 
 T = TypeVar("T")
@@ -109,18 +113,18 @@ class TrainingOptions(PictureOptions):
 
 
 def read_training_pictures(
-    path: str, options: PictureOptions, *, all_parts: bool = False
+    paths: str | Sequence[str], options: PictureOptions, *, all_parts: bool = False
 ) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, or of all.
+    """Read the labelled pictures of collections' training parts, or of all.
 
     The second result says whether some can't be used.
     """
-    collection = options.read(path, EmptyClass)
+    collection = options.read(paths, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    pictures = select_training_pictures(collection.pictures, source=path)
+    pictures = select_training_pictures(collection.pictures, str(collection.root))
     if all_parts:
         pictures = [*collection.select_labelled().pictures]
-    return pictures, collection.is_incomplete
+    return assume_plants(pictures), collection.is_incomplete
 
 
 def assign_types_and_warn(

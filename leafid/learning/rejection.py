@@ -150,7 +150,10 @@ def apply_calibration(probability: float, calibration: tuple[float, float]) -> f
 
 
 def fit_rejection(
-    leaves: HeldOutLeaves, examples: Examples, weights: np.ndarray
+    leaves: HeldOutLeaves,
+    examples: Examples,
+    weights: np.ndarray,
+    further: Examples | None = None,
 ) -> Rejection:
     """Learn both probabilities, and calibrate their product with the first species'.
 
@@ -162,10 +165,12 @@ def fit_rejection(
         The vectors of the same leaves, then of pictures without a leaf.
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
+    further : Examples, optional
+        As for `fit_knownness`.
     """
     leaf_coefficients, probabilities = fit_leafness(examples)
     p_leaf = probabilities[: len(leaves.labels)]
-    knownness = fit_knownness(leaves, weights)
+    knownness = fit_knownness(leaves, weights, further)
     calibration = _fit_calibration(leaves, p_leaf, knownness, weights)
     # Without the gain, fewer leaves than asked for would be rejected.
     odds = np.exp(-knownness.gain)

@@ -11,7 +11,11 @@ from leafid.features.loader import FeatureLoader
 from leafid.files import StrPath
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, log_types
-from leafid.pictures.picture import Picture, warn_of_lost_species
+from leafid.pictures.picture import (
+    Picture,
+    group_by_collection,
+    warn_of_lost_species,
+)
 
 DEFAULT_NAME = "imageclef2011.leafid"
 #: Share of the pictures without a type below which a recognised type is taken for an
@@ -56,7 +60,7 @@ def assign_types(
     loader: FeatureLoader,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Give pictures of a collection without a type one that is frequent among them.
+    """Give pictures without a type one that is frequent in their collection.
 
     The types are logged, and lost species warned of.
 
@@ -75,7 +79,20 @@ def assign_types(
     recogniser_of_types = recogniser or load_recogniser(pictures)
     if recogniser_of_types is None:
         return list(pictures)
-    typed_pictures = recogniser_of_types.recognise_pictures(pictures, loader).values()
+    typed: list[Picture] = []
+    for name, members in group_by_collection(pictures).items():
+        typed += _assign_types_of_collection(members, loader, recogniser_of_types, name)
+    warn_of_lost_species(pictures, typed)
+    return typed
+
+
+def _assign_types_of_collection(
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    recogniser: TypeRecogniser,
+    name: str,
+) -> list[Picture]:
+    typed_pictures = recogniser.recognise_pictures(pictures, loader).values()
     counts = Counter(
         picture.require_type()
         for picture, probability in typed_pictures
@@ -88,8 +105,8 @@ def assign_types(
         else type_
         for type_, count in types_by_count
     }
-    log_types(Counter(frequent_types[type_] for type_ in counts.elements()))
-    warn_of_lost_species(pictures, [picture for picture, _ in typed_pictures])
+    types = Counter(frequent_types[type_] for type_ in counts.elements())
+    log_types(types, collection=name)
     return [
         replace(p, type=frequent_types[p.require_type()])
         if probability is not None

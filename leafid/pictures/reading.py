@@ -73,16 +73,17 @@ def read_collection(
     path : path-like or sequence of path-like
         A folder or a picture, or several of both, which are read one by one and joined.
         Among several, a picture that doesn't exist is listed like one that can't be
-        read, and a path without pictures is a problem.
+        read, and a path without pictures is a problem. Folders and tables are several
+        collections, called by their names, or by their paths where names are the same.
     layout : str, optional
         "imageclef", "plantnet300k", "species-folders", "table" or "pictures"; by
         default it is detected.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
-        ``author``, ``date``, ``latitude``, ``longitude``, ``split``. It is found by
-        itself where it has labels, is in the folder and is called ``metadata.csv``,
-        ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures,
-        such as ``train.csv``.
+        ``author``, ``date``, ``latitude``, ``longitude``, ``collection``, ``split``. It
+        is found by itself where it has labels, is in the folder and is called
+        ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that
+        name the pictures, such as ``train.csv``.
     label_from : str, optional
         A regular expression for the paths of pictures below the folder, whose group, or
         match, is the label.
@@ -151,16 +152,23 @@ def _list_paths(path: Paths) -> Sequence[StrPath]:
 def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
     if len(collections) == 1 and not problems:
         return collections[0]
+    roots = [collection.root.absolute() for collection in collections]
+    root = Path(os.path.commonpath(roots))
+    sets = [path for path in roots if path.suffix.lower() not in PICTURE_ENDINGS]
+    names = {path: path.name for path in sets}
+    if len({*names.values()}) < len(names):
+        names = {path: os.path.relpath(path, root) for path in names}
     pictures: dict[Path, Picture] = {}
     remarks: list[str] = []
-    for collection in collections:
-        pictures |= {picture.file: picture for picture in collection.pictures}
+    for collection, path in zip(collections, roots, strict=True):
+        name = names.get(path)
+        for picture in collection.pictures:
+            named = replace(picture, collection=picture.collection or name)
+            pictures[picture.file] = named
         remarks += collection.problems
     layout, *others = {collection.layout for collection in collections}
     if others:
         layout = "several"
-    roots = [collection.root.absolute() for collection in collections]
-    root = Path(os.path.commonpath(roots))
     return Collection(root, layout, (*pictures.values(),), (*remarks, *problems))
 
 

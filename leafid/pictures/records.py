@@ -45,6 +45,7 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
     "plant": ("plant", str),
     "type": ("type", AcquisitionType.parse),
     "author": ("author", str),
+    "collection": ("collection", str),
     "date": ("date", names.parse_date),
     "split": ("part", _parse_split),
 }

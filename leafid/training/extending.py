@@ -8,7 +8,7 @@ of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -85,7 +85,7 @@ def extend(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
 ) -> Model:
     """Add the species of labelled pictures to a model.
 
@@ -97,8 +97,8 @@ def extend(
     pictures : sequence of Picture
         Each of a known acquisition type.
     loader : FeatureLoader
-    thumbnails : bool
-        Keep small pictures of each new species.
+    thumbnails : bool or collection of str
+        Keep small pictures of each new species; of these collections only.
 
     Returns
     -------

@@ -26,6 +26,7 @@ def train_identifiers(
     seed: int = 0,
     *,
     learn_rejection: bool = True,
+    unknown: Sequence[Picture] = (),
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
     """Train an identifier for each of some types that the training set's recipe serves.
 
@@ -42,6 +43,8 @@ def train_identifiers(
         It decides about folds and samples.
     learn_rejection : bool
         Learn to reject pictures, too.
+    unknown : sequence of Picture
+        Leaves of further species, to be rejected.
 
     Returns
     -------
@@ -83,7 +86,12 @@ def train_identifiers(
             identifier, answers = fuse_experts(plan, type_, experts, scores)
             if answers.is_known.any():
                 rejection = train_rejection(
-                    identifier, plan, scores=scores, pictures=pictures, loader=loader
+                    identifier,
+                    plan,
+                    scores=scores,
+                    pictures=pictures,
+                    unknown=unknown,
+                    loader=loader,
                 )
                 identifier = replace(identifier, rejection=rejection)
             trained[type_] = identifier, answers

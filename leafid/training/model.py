@@ -1,7 +1,7 @@
 """Trains a model: identifiers with their thresholds, and the type recogniser."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -55,7 +55,8 @@ def train(
     loader: FeatureLoader,
     seed: int = 0,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
+    unknown: Sequence[Picture] = (),
 ) -> Model:
     """Train a model: an identifier for each of the recipes.
 
@@ -67,8 +68,10 @@ def train(
     loader : FeatureLoader
     seed : int
         It decides about folds and samples.
-    thumbnails : bool
-        Keep small pictures of each species.
+    thumbnails : bool or collection of str
+        Keep small pictures of each species; of these collections only.
+    unknown : sequence of Picture
+        Leaves of known types and of further species, to be rejected.
 
     Raises
     ------
@@ -83,7 +86,12 @@ def train(
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(
-            training_set, types, pictures=pictures, loader=step, seed=seed
+            training_set,
+            types,
+            pictures=pictures,
+            loader=step,
+            seed=seed,
+            unknown=unknown,
         )
         if len(trained[types[0]][0].species) == 1:
             _log.warning(

@@ -11,7 +11,10 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
-from leafid.learning.knownness import HeldOutLeaves
+from leafid.learning.knownness import (
+    HeldOutLeaves,
+    compute_evidence,
+)
 from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
 from leafid.learning.rows import make_array, release_memory
@@ -35,6 +38,7 @@ def train_rejection(
     plan: FoldPlan,
     scores: HeldOutScores,
     pictures: Sequence[Picture],
+    unknown: Sequence[Picture],
     loader: FeatureLoader,
 ) -> Rejection | None:
     """Train the rejection of pictures that show no leaf of a known species.
@@ -48,6 +52,8 @@ def train_rejection(
         What its experts give to the held-out rows of its type.
     pictures : sequence of Picture
         They lend their background to pictures without a leaf.
+    unknown : sequence of Picture
+        Leaves of species that the identifier doesn't know.
     loader : FeatureLoader
 
     Returns
@@ -83,7 +89,8 @@ def train_rejection(
         weights=np.append(leaves.weights, np.ones(len(kinds))),
         groups=np.append(leaves.plants, kinds),
     )
-    return fit_rejection(leaves, examples, identifier.weights)
+    further = _assess_unknown(identifier, unknown, loader)
+    return fit_rejection(leaves, examples, identifier.weights, further)
 
 
 def _sample_leaves(identifier: Identifier, plan: FoldPlan) -> np.ndarray:
@@ -93,6 +100,29 @@ def _sample_leaves(identifier: Identifier, plan: FoldPlan) -> np.ndarray:
     pictures = plan.training_set.select_pictures(indices)
     sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
     return sample[plan.training_set.confidence[rows[sample]] > 0]
+
+
+def _assess_unknown(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
+) -> Examples | None:
+    """Make examples of unknown leaves of the identifier's type, if there are any."""
+    of_type = [picture for picture in pictures if picture.type is identifier.type]
+    with closing(loader.stream(of_type, identifier.extractor)) as stream:
+        pairs = zip(of_type, stream, strict=True)
+        leaves = [(p, features) for p, features in pairs if features]
+    if not leaves:
+        return None
+    shown, features = zip(*leaves, strict=True)
+    confidence = np.array([leaf.confidence for leaf in features])
+    trust = expert_trust(identifier.recipe, confidence)
+    scores = identifier.score(features)
+    return Examples(
+        rows=compute_evidence(scores, trust, identifier.weights, confidence),
+        is_positive=np.zeros(len(shown), bool),
+        # No leaf was found in some.
+        weights=weigh_by_plant(shown) * (confidence > 0),
+        groups=[picture.group for picture in shown],
+    )
 
 
 def _join_vectors(

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def describe_species(
     held_out: Mapping[AcquisitionType, HeldOutAnswers],
     loader: FeatureLoader,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
 ) -> dict[str, Species]:
     """Describe each species by the readable training pictures.
 
@@ -54,9 +54,9 @@ def describe_species(
     held_out : mapping of AcquisitionType to HeldOutAnswers
     loader : FeatureLoader
         It has the number of workers and the progress.
-    thumbnails : bool
+    thumbnails : bool or collection of str
         Keep the most typical pictures: of each species and type, the ones of different
-        plants that are identified best.
+        plants that are identified best; of these collections only.
 
     Returns
     -------
@@ -75,6 +75,8 @@ def describe_species(
         # as thumbnails.
         if type_.lies_on_sheet:
             sample += _sample_plants(of_type)
+        if isinstance(thumbnails, Collection):
+            of_type = [p for p in of_type if p.collection in thumbnails]
         if thumbnails:
             typical += _choose_typical(of_type, certainty)
     traits = _measure_traits([*sample, *typical], loader)

@@ -144,9 +144,7 @@ def build_training_set(
     -------
     TrainingSet
     """
-    labelled = [
-        p for p in pictures if p.type in recipe.training_types and p.species is not None
-    ]
+    labelled = _select_labelled(pictures, recipe)
     is_source = _choose_composite_sources(labelled)
     is_used = is_source | _find_used(labelled, recipe)
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
@@ -181,6 +179,23 @@ def build_training_set(
         vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )
+
+
+def _select_labelled(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
+    """Select the labelled pictures that a recipe learns from.
+
+    Of several collections, these are the ones with pictures of a type that the recipe
+    serves: leaves by another camera help to recognise leaves by a third one, but photos
+    gain nothing by another collection's sheets. All are used if these lack a type.
+    """
+    labelled = [
+        p for p in pictures if p.type in recipe.training_types and p.species is not None
+    ]
+    served = {p.collection for p in labelled if p.type in recipe.types}
+    related = [p for p in labelled if p.collection in served]
+    if {p.type for p in related} < {p.type for p in labelled}:
+        return labelled
+    return related
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
