@@ -19,6 +19,9 @@ from leafid.learning.fusion import normalise, sum_scores
 from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
 
 _PENALTY = 10.0
+# Weight of further leaves of unknown species, relative to that of the held-out ones:
+# with as much, known species that nothing but held-out leaves show are rejected.
+_FURTHER_WEIGHT = 0.25
 # Numbers of values that evidence has of the fused answer, of each expert, and of all
 # experts together.
 _N_FUSED = 4
@@ -98,6 +101,8 @@ def fit_knownness(
         np.tile(leaves.plants, 2),
     )
     if further:
+        weight = _FURTHER_WEIGHT * leaves.weights.sum() / further.weights.sum()
+        further = further._replace(weights=weight * further.weights)
         examples = Examples(*map(np.concatenate, zip(examples, further, strict=True)))
     coefficients, probabilities = fit_calibrated(examples, _PENALTY)
     comparable = sees_species.without_plant & sees_species.without_more_plants

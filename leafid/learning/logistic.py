@@ -128,15 +128,19 @@ def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
 
 
 def _assign_folds(examples: Examples) -> np.ndarray:
-    """Assign the groups of each class to folds at random: int (n,)."""
+    """Assign the groups of each class to folds at random: int (n,).
+
+    A group with examples of both classes has one fold.
+    """
     folds = np.empty(len(examples.rows), int)
+    fold_of: dict[Any, int] = {}
     for of_class in (examples.is_positive, ~examples.is_positive):
-        names, groups = np.unique(
-            np.asarray(examples.groups)[of_class], return_inverse=True
-        )
-        if len(names) == 1:
+        groups = np.asarray(examples.groups)[of_class]
+        if len(np.unique(groups)) == 1:
             # Without its only group, there would be no example of the class.
             groups = np.arange(len(groups))
-        order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
-        folds[of_class] = order[groups] % _N_FOLDS
+        new = [group for group in np.unique(groups).tolist() if group not in fold_of]
+        order = np.random.default_rng(0).permutation(len(new))
+        fold_of |= zip(new, (order % _N_FOLDS).tolist(), strict=True)
+        folds[of_class] = [fold_of[group] for group in groups.tolist()]
     return folds

@@ -109,7 +109,7 @@ def _assess_unknown(
     of_type = [picture for picture in pictures if picture.type is identifier.type]
     with closing(loader.stream(of_type, identifier.extractor)) as stream:
         pairs = zip(of_type, stream, strict=True)
-        leaves = [(p, features) for p, features in pairs if features]
+        leaves = [(p, leaf) for p, leaf in pairs if leaf and leaf.confidence > 0]
     if not leaves:
         return None
     shown, features = zip(*leaves, strict=True)
@@ -119,8 +119,7 @@ def _assess_unknown(
     return Examples(
         rows=compute_evidence(scores, trust, identifier.weights, confidence),
         is_positive=np.zeros(len(shown), bool),
-        # No leaf was found in some.
-        weights=weigh_by_plant(shown) * (confidence > 0),
+        weights=weigh_by_plant(shown),
         groups=[picture.group for picture in shown],
     )
 
