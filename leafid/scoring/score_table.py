@@ -76,15 +76,22 @@ class ScoredGroup:
 
 
 def make_groups(
-    truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str = "type"
+    truth: GroundTruth,
+    runs: Sequence[Sequence[JudgedRun]],
+    by: str = "type",
+    names_of_groups: Sequence[str] = (),
 ) -> list[ScoredGroup]:
     """Make the groups of a table in which all runs answer all pictures.
+
+    The truth names the group of each picture, or else `names_of_groups`.
 
     Each run has one repeat or several. The types that have pictures, in `TYPE_ORDER`,
     are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`. Where there is
     one type, there is only that, or `ALL` if it is unknown.
     """
-    column = getattr(truth, "official_plant" if by == "plant" else by)
+    column = names_of_groups
+    if not column:
+        column = getattr(truth, "official_plant" if by == "plant" else by)
     rows = group_by(range(len(truth)), column.__getitem__)
 
     def make_group(name: str, *parts: Any) -> ScoredGroup:
