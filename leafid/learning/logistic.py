@@ -69,9 +69,7 @@ def _make_regression(penalty: float) -> Any:
     return LogisticRegression(C=1 / penalty, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
 
 
-def fit_calibrated(
-    examples: Examples, penalty: float, positive_share: float = 0.5
-) -> tuple[np.ndarray, np.ndarray]:
+def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
 
     Parameters
@@ -80,8 +78,6 @@ def fit_calibrated(
         Of both classes.
     penalty : float
         The weight of the squared coefficients.
-    positive_share : float
-        The share of positives among the rows whose probability will be asked for.
 
     Returns
     -------
@@ -105,14 +101,13 @@ def fit_calibrated(
         _make_regression(penalty),
         values,
         is_positive,
-        cv=PredefinedSplit(_assign_folds(examples)),
+        cv=PredefinedSplit(assign_folds(examples, _N_FOLDS)),
         method="decision_function",
         params={"sample_weight": weights},
     )
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )
-    offset += np.log(positive_share / (1 - positive_share))
     coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
     calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
     calibrated[-1] += offset
@@ -127,7 +122,7 @@ def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     return balanced * (len(weights) / 2)
 
 
-def _assign_folds(examples: Examples) -> np.ndarray:
+def assign_folds(examples: Examples, n_folds: int) -> np.ndarray:
     """Assign the groups of each class to folds at random: int (n,)."""
     folds = np.empty(len(examples.rows), int)
     for of_class in (examples.is_positive, ~examples.is_positive):
@@ -138,5 +133,5 @@ def _assign_folds(examples: Examples) -> np.ndarray:
             # Without its only group, there would be no example of the class.
             groups = np.arange(len(groups))
         order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
-        folds[of_class] = order[groups] % _N_FOLDS
+        folds[of_class] = order[groups] % n_folds
     return folds

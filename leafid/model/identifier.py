@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
 from leafid.learning.knownness import compute_evidence
@@ -107,7 +107,7 @@ class Identifier:
         return probabilities
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
-        """Join the vectors of all experts, for `rejection`: float (n, n_columns)."""
+        """Join the vectors of all experts: float (n, n_columns)."""
         return np.hstack([stack(features, name) for name in self.recipe.experts])
 
     def assess(
@@ -125,7 +125,8 @@ class Identifier:
         evidence = compute_evidence(
             scores or self.score(features), trust, self.weights, confidence
         )
-        leaf, known = self.rejection.assess(self.join_vectors(features), evidence)
+        measures = stack(features, LEAF_MEASURES)
+        leaf, known = self.rejection.assess(measures, evidence)
         return np.where(confidence > 0, leaf, 0.0), known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
@@ -141,7 +142,7 @@ class Identifier:
 
 
 def stack(features: Sequence[Features], name: str) -> np.ndarray:
-    """Stack the vectors of an expert: float (n, n_values)."""
+    """Stack the vectors with a name: float (n, n_values)."""
     return np.array([item.vectors[name] for item in features])
 
 
@@ -202,4 +203,6 @@ class TypeModel:
                 calibration=tuple(rejection.calibration.tolist()),
             )
         reasons = explain_doubt(features.condition, answer.decision)
+        if answer.decision == "unknown" and reasons:
+            answer = replace(answer, decision="unclear")
         return replace(answer, reasons=reasons)

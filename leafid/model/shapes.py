@@ -1,12 +1,14 @@
 """The shapes that the arrays of a model must have."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
+from leafid.features.extractor import count_leaf_measures
 from leafid.learning.knownness import count_evidence
+from leafid.learning.leafness import Leafness
 from leafid.learning.linear import apply_feature_map
 from leafid.learning.scorers import LinearScorer, RowTransform
 from leafid.model.identifier import Identifier, TypeModel
@@ -63,13 +65,13 @@ def _count_columns(map_: str, n_values: int) -> int:
 
 def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     identifier = model.identifier
-    place, n_joined = identifier.type, 0
+    place = identifier.type
     for name in identifier.recipe.experts:
-        n_joined += yield from _list_expert(identifier, name)
+        yield from _list_expert(identifier, name)
     n_experts = len(identifier.recipe.experts)
     yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield f"{place}.leaf", rejection.leaf_coefficients, (n_joined + 1,)
+        yield from _list_leafness(f"{place}.leaf", rejection.leafness)
         yield (
             f"{place}.known",
             rejection.known_coefficients,
@@ -84,8 +86,17 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         yield f"{place}.correct_probabilities", thresholds.correct_probabilities, (-1,)
 
 
-def _list_expert(identifier: Identifier, name: str) -> Generator[_Array, None, int]:
-    """List the arrays of an expert; return the length of its vectors."""
+def _list_leafness(name: str, leafness: Leafness) -> Iterator[_Array]:
+    n_nodes = leafness.values.size
+    for field in ("columns", "values", "jumps"):
+        yield f"{name}.{field}", getattr(leafness, field), (n_nodes,)
+    yield f"{name}.roots", leafness.roots, (-1,)
+    yield f"{name}.calibration", leafness.calibration, (2,)
+    # Their shapes are right by now.
+    leafness.check(count_leaf_measures())
+
+
+def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
     expert = identifier.recipe.experts[name]
     place, n_species = f"{identifier.type}.{name}", len(identifier.species)
     if expert.is_local:
@@ -111,4 +122,3 @@ def _list_expert(identifier: Identifier, name: str) -> Generator[_Array, None, i
         yield label, statistics.remainder, (n_columns,)
         yield label, statistics.mean, (n_columns,)
         yield from _list_transform(label, statistics.transform, n_columns)
-    return n_values

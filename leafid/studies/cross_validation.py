@@ -255,8 +255,14 @@ def _answer_non_leaves(
 ) -> dict[str, list[Answer]]:
     """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
+    identifier = model.identifier
     for kind, features in load_non_leaves(
-        model.identifier, pictures, loader, number=N_TESTED_NON_LEAVES, kinds=ALL_KINDS
+        identifier.extractor,
+        identifier.type,
+        pictures,
+        loader=loader,
+        number=N_TESTED_NON_LEAVES,
+        kinds=ALL_KINDS,
     ):
         answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
         answers.setdefault(kind, []).append(answer)
