@@ -6,7 +6,7 @@ see what leaves by all cameras have in common.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -25,12 +25,15 @@ from leafid.learning.logistic import (
 MIN_LEAF = 0.5
 # The share of the pictures without a leaf that may have a higher one.
 _PASSING_SHARE = 0.03
-_N_TREES = 300
+# Each fold of groups has trees that learned without it: all of them make the forest.
 _N_FOLDS = 5
+_TREES_PER_FOLD = 80
 # The smallest share of trees, and complement of one, whose logarithm is taken.
 _FLOOR = 0.01
 # The smallest probability whose logarithm is taken.
 _LEAST = 1e-15
+# More than the rounding of an offset.
+_ROUNDING = 1e-5
 _PENALTY = 1.0
 
 
@@ -57,8 +60,8 @@ class Leafness(msgspec.Struct, frozen=True, eq=False):
     def admit(self, probability: float) -> Leafness:
         """Raise the offset until this probability is `MIN_LEAF` at least."""
         slope, offset = self.calibration
-        missing = max(0.0, -float(take_logits(np.array(probability), _LEAST)))
-        calibration = np.array([slope, offset + missing], np.float32)
+        missing = _ROUNDING - float(take_logits(np.array(probability), _LEAST))
+        calibration = np.array([slope, offset + max(0.0, missing)], np.float32)
         return msgspec.structs.replace(self, calibration=calibration)
 
     def check(self, n_columns: int) -> None:
@@ -90,27 +93,27 @@ def fit_leafness(examples: Examples) -> tuple[Leafness, np.ndarray]:
         Its probability is `MIN_LEAF` where 3 % of the pictures without a leaf have a
         higher one.
     probabilities : ndarray of float64, (n,)
-        Of the examples, each by a forest without its group.
+        Of the examples, each by the trees that learned without its group.
     """
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict
-
     rows = examples.rows.astype(np.float16).astype(np.float32)
     is_leaf = examples.is_positive
     weights = balance(examples.weights, is_leaf)
-    forest = _make_forest().fit(rows, is_leaf, weights)
-    shares = cross_val_predict(
-        _make_forest(),
-        rows,
-        is_leaf,
-        cv=PredefinedSplit(assign_folds(examples, _N_FOLDS)),
-        method="predict_proba",
-        params={"sample_weight": weights},
-    )[:, 1]
+    folds = assign_folds(examples, _N_FOLDS)
+    shares = np.empty(len(rows))
+    trees: list[Any] = []
+    for fold in np.unique(folds):
+        is_held_out = folds == fold
+        forest = _make_forest(int(fold))
+        forest.fit(rows[~is_held_out], is_leaf[~is_held_out], weights[~is_held_out])
+        shares[is_held_out] = forest.predict_proba(rows[is_held_out])[:, 1]
+        trees += forest.estimators_
     logits = take_logits(shares, _FLOOR)
     slope, _ = fit_logistic(logits[:, None], is_leaf, weights, _PENALTY)
+    # Where nothing distinguishes them, all are taken for leaves.
+    slope = max(slope, 0.0)
     threshold = np.quantile(logits[~is_leaf], 1 - _PASSING_SHARE)
     calibration = np.array([slope, -slope * threshold], np.float32)
-    leafness = _store_forest(forest, calibration)
+    leafness = _store_trees([tree.tree_ for tree in trees], calibration)
     return leafness, _calibrate(shares, leafness)
 
 
@@ -137,14 +140,13 @@ def _calibrate(shares: np.ndarray, leafness: Leafness) -> np.ndarray:
     return apply_logistic(slope * take_logits(shares, _FLOOR) + offset)
 
 
-def _make_forest() -> Any:
+def _make_forest(seed: int) -> Any:
     from sklearn.ensemble import ExtraTreesClassifier  # takes a second to import
 
-    return ExtraTreesClassifier(_N_TREES, random_state=0)
+    return ExtraTreesClassifier(_TREES_PER_FOLD, random_state=seed)
 
 
-def _store_forest(forest: Any, calibration: np.ndarray) -> Leafness:
-    trees = [estimator.tree_ for estimator in forest.estimators_]
+def _store_trees(trees: Sequence[Any], calibration: np.ndarray) -> Leafness:
     columns, values, jumps = zip(*map(_read_tree, trees), strict=True)
     sizes = [tree.node_count for tree in trees]
     return Leafness(

@@ -88,12 +88,11 @@ def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.n
     """
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-    from leafid.learning.rows import make_rows
-
-    rows = make_rows(examples.rows, standardise=True)
-    compressed, combinations = rows.compressed
-    # In single precision, the last steps would be smaller than the rounding.
-    values = compressed.read(slice(None)).astype(np.float64)
+    mean = examples.rows.mean(axis=0)
+    scale = examples.rows.std(axis=0)
+    # A column of one value has no influence.
+    scale[scale == 0] = 1
+    values = (examples.rows - mean) / scale
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
     final = fit_logistic(values, is_positive, weights, penalty)
@@ -108,8 +107,8 @@ def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.n
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )
-    coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
-    calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
+    coefficients = final[:-1] / scale
+    calibrated = slope * np.append(coefficients, final[-1] - mean @ coefficients)
     calibrated[-1] += offset
     return calibrated.astype(np.float32), apply_logistic(logits * slope + offset)
 

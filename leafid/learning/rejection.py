@@ -53,8 +53,8 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     leafness: Leafness
     #: float32 (n_evidence + 1,): for `predict_knownness`.
     known_coefficients: np.ndarray
-    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known
-    #: species whose plants are new, ascending.
+    #: float64 (m,): evenly spaced quantiles of the product of both probabilities over
+    #: leaves of known species whose plants are new, ascending.
     quantiles: np.ndarray
     #: float32 (2,): slope and offset of `apply_calibration`, for the probability that
     #: the first species is right: the product of the probabilities of a leaf, of a
@@ -94,12 +94,12 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         is_leaf = leaf >= MIN_LEAF
         if rejected_share == 0:
             is_leaf = leaf > 0
-        is_known = acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
+        is_known = leaf * known >= self.find_threshold(rejected_share)
         is_known |= rejected_share == 0
         return np.select([~is_leaf, is_known], ["no-leaf", "species"], "unknown")
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the value of `acceptance_score` below which pictures are rejected.
+        """Give the product of probabilities below which pictures are rejected.
 
         Infinity to reject all.
 
@@ -119,16 +119,6 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
                 rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles
             )
         )
-
-
-def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Score how surely pictures show a leaf of a known species, from two probabilities.
-
-    Both are float (n,), as `Rejection.assess` gives them.
-
-    The score is the product of both.
-    """
-    return leaf * known
 
 
 def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
@@ -165,9 +155,7 @@ def fit_rejection(
     return Rejection(
         leafness,
         knownness.coefficients,
-        compute_quantiles(
-            acceptance_score(p_leaf, p_known)[is_typical], leaves.weights[is_typical]
-        ),
+        compute_quantiles((p_leaf * p_known)[is_typical], leaves.weights[is_typical]),
         calibration.astype(np.float32),
     )
 

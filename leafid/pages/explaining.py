@@ -206,7 +206,7 @@ def explain(
             traits, note = _check_traits(traits, leaf, answer, model.species)
     landmarks = traits.landmarks
     ranking = []
-    if answer.has_leaf and answer.verdict != "unclear":
+    if answer.has_leaf:
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:

@@ -19,7 +19,7 @@ from leafid.features.extractor import LEAF_MEASURES, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
 from leafid.learning.leafness import predict_leafness
-from leafid.learning.rejection import REJECTED_SHARE, acceptance_score
+from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.row_statistics import RowStatistics, update_ridge
 from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
@@ -207,8 +207,7 @@ def _lower_operating_point(
     measures = np.array([leaf.vectors[LEAF_MEASURES] for leaf in leaves])
     p_leaf = predict_leafness(measures, leafness)
     old = rejection.quantiles
-    scores = acceptance_score(p_leaf, assessed[1])
-    new = np.quantile(scores, np.linspace(0, 1, len(old)))
+    new = np.quantile(p_leaf * assessed[1], np.linspace(0, 1, len(old)))
     lowered = msgspec.structs.replace(
         rejection, leafness=leafness, quantiles=np.minimum(old, new)
     )

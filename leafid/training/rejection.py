@@ -52,7 +52,7 @@ def train_leafness(
     rows = {type_: _sample_leaves(plan, type_) for type_ in plan.types}
     joined = np.concatenate([*rows.values()])
     non_leaves = gather_non_leaves(plan, pictures, loader)
-    if not non_leaves or not joined.size:
+    if min(len(non_leaves), len(joined)) < 2:
         return None
     leaf_pictures = training_set.select_pictures(training_set.picture_indices[joined])
     kinds = [kind for kind, _ in non_leaves]

@@ -129,16 +129,20 @@ def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(
     ) == ([], [], [], [])
 
 
-def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, model):
+def test_a_picture_that_can_not_be_judged_has_names_that_it_is_most_like(
+    explanations, drawn, model
+):
     answer = replace(
         explanations[0][0],
         decision="unclear",
         reasons=("it is blurred: hold the camera still",),
     )
     explanation = explain(model, read_image(answer.picture.file), answer)
-    assert (explanation.species, explanation.differences) == ([], [])
+    names = [species.name for species in explanation.species]
+    assert names == [name for name, _ in answer.ranking[: len(names)]] != []
     page = render_page("explanations.html", explanations=[explanation])
-    assert page.count("be judged; it is blurred: hold the camera still") == 2
+    assert page.count("; it is blurred: hold the camera still") == 2
+    assert "<h3>What it is most like</h3>" in page
 
 
 def record(**ranges):
