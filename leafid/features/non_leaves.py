@@ -1,8 +1,7 @@
 """Pictures without a leaf, drawn from training pictures, to learn "no leaf" from.
 
 Figures, blots, writing and needles are drawn on the sheets of training pictures, in
-their colours and textures; tiles are the pictures' own; mosaics and parts of
-photographs take nothing from them.
+their colours and textures; mosaics and parts of photographs take nothing from them.
 """
 
 import zlib
@@ -16,6 +15,7 @@ import simplejpeg
 from numpy.random import Generator
 
 from leafid.features.compositing import make_image, point_to, rotate
+from leafid.segmentation.pixels import Plane
 from leafid.segmentation.result import Image, Mask
 
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
@@ -89,7 +89,10 @@ def _fill_plain(size: tuple[int, int], colours: np.ndarray, random: Generator) -
 
 
 def _draw_on_ground(
-    draw: Callable[[Mask, Generator], None], image: Image, mask: Mask, random: Generator
+    draw: Callable[[Plane, Generator], None],
+    image: Image,
+    mask: Mask,
+    random: Generator,
 ) -> Image:
     """Draw areas on a ground, plain or with a leaf's texture."""
     ground = _draw_ground(image, mask, random)
@@ -106,7 +109,7 @@ def _draw_on_ground(
     return np.round(ground * (1 - share) + texture * share).astype(np.uint8)
 
 
-def _draw_figures(area: Mask, random: Generator) -> None:
+def _draw_figures(area: Plane, random: Generator) -> None:
     """Draw discs, rectangles, polygons and stars."""
     height, width = area.shape
     for _ in range(int(random.choice([1, 1, 1, 2, 3]))):
@@ -125,35 +128,23 @@ def _draw_figures(area: Mask, random: Generator) -> None:
         cv2.fillPoly(area, [np.round(points).astype(np.int32)], 255, cv2.LINE_AA)
 
 
-def _draw_blots(area: Mask, random: Generator) -> None:
+def _draw_blots(area: Plane, random: Generator) -> None:
     """Draw the peaks of a rough field of noise."""
     field = _draw_clouds(area.shape[::-1], random)[..., 0]
     area[field > np.quantile(field, random.uniform(0.5, 0.95))] = 255
 
 
-def _write(area: Mask, random: Generator) -> None:
+def _write(area: Plane, random: Generator) -> None:
     """Write lines of characters."""
     size = random.uniform(0.5, 4)
-    thickness = int(random.integers(1, 2 + 2 * size))
+    thickness = int(random.uniform(1, 2 + 2 * size))
     left = int(random.uniform(0, area.shape[1] / 2))
     line = int(random.uniform(20, 40) * size)
     for row in range(line, len(area), line):
-        text = bytes(random.integers(33, 127, random.integers(1, 40))).decode()
+        codes = random.integers(33, 127, int(random.integers(1, 40)))
+        text = "".join(map(chr, codes))
         font = int(random.integers(8))
         cv2.putText(area, text, (left, row), font, size, 255, thickness, cv2.LINE_AA)
-
-
-def _shuffle(image: Image, _mask: Mask, random: Generator) -> Image:
-    """Shuffle the tiles of a picture, each turned by half or not at all."""
-    n_tiles = int(random.integers(2, 6))
-    sides = [length // n_tiles for length in _choose_size(random)]
-    size = n_tiles * sides[0], n_tiles * sides[1]
-    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    tiles = small.reshape(n_tiles, sides[1], n_tiles, sides[0], 3).swapaxes(1, 2)
-    shuffled = random.permutation(tiles.reshape(-1, *tiles.shape[2:]))
-    is_turned = random.random(len(shuffled)) < 0.5
-    shuffled[is_turned] = shuffled[is_turned, ::-1, ::-1]
-    return shuffled.reshape(tiles.shape).swapaxes(1, 2).reshape(small.shape)
 
 
 def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Image:
@@ -392,7 +383,6 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     6: partial(_cut_photograph, ("astronaut", "rocket")),
     7: partial(_draw_on_ground, _draw_blots),
     8: partial(_draw_on_ground, _write),
-    9: _shuffle,
 }
 #: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as
 #: pictures without a leaf, because the leaves of all species of the bundled model are
@@ -404,7 +394,6 @@ TRAINING_KINDS = {
     "photograph": 5,
     "blot": 7,
     "writing": 8,
-    "tiles": 9,
 }
 #: Numbers of the kinds that are kept for testing, by name.
 TEST_KINDS = {"pattern": 4, "other photograph": 6}

@@ -23,8 +23,9 @@ from leafid.learning.logistic import (
 
 #: A picture with a lower probability shows no leaf.
 MIN_LEAF = 0.5
-# The share of the pictures without a leaf that may have a higher one.
-_PASSING_SHARE = 0.03
+# The share of the pictures without a leaf that may have a higher one. Most of them are
+# figures with a leaf's texture, and are of no known species, either.
+_PASSING_SHARE = 0.05
 # Each fold of groups has trees that learned without it: all of them make the forest.
 _N_FOLDS = 5
 _TREES_PER_FOLD = 80
@@ -90,7 +91,7 @@ def fit_leafness(examples: Examples) -> tuple[Leafness, np.ndarray]:
     Returns
     -------
     leafness : Leafness
-        Its probability is `MIN_LEAF` where 3 % of the pictures without a leaf have a
+        Its probability is `MIN_LEAF` where 5 % of the pictures without a leaf have a
         higher one.
     probabilities : ndarray of float64, (n,)
         Of the examples, each by the trees that learned without its group.

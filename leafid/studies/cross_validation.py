@@ -256,7 +256,7 @@ def _answer_non_leaves(
     """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
     identifier = model.identifier
-    for kind, features in load_non_leaves(
+    for kind, views in load_non_leaves(
         identifier.extractor,
         identifier.type,
         pictures,
@@ -264,8 +264,10 @@ def _answer_non_leaves(
         number=N_TESTED_NON_LEAVES,
         kinds=ALL_KINDS,
     ):
-        answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
-        answers.setdefault(kind, []).append(answer)
+        picture = Picture(Path(kind))
+        answers.setdefault(kind, []).extend(
+            model.answer(picture, features, REJECTED_SHARE, {}) for features in views
+        )
     return answers
 
 

@@ -51,24 +51,21 @@ def train_leafness(
     training_set = plan.training_set
     rows = {type_: _sample_leaves(plan, type_) for type_ in plan.types}
     joined = np.concatenate([*rows.values()])
-    non_leaves = gather_non_leaves(plan, pictures, loader)
-    if min(len(non_leaves), len(joined)) < 2:
-        return None
     leaf_pictures = training_set.select_pictures(training_set.picture_indices[joined])
-    kinds = [kind for kind, _ in non_leaves]
-    leafness, probabilities = fit_leafness(
-        Examples(
-            rows=np.vstack(
-                [
-                    training_set.vectors[LEAF_MEASURES][joined],
-                    *(features.vectors[LEAF_MEASURES] for _, features in non_leaves),
-                ]
-            ),
-            is_positive=np.arange(len(joined) + len(kinds)) < len(joined),
-            weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(kinds))),
-            groups=[*(picture.group for picture in leaf_pictures), *kinds],
-        )
+    drawings = gather_non_leaves(plan, pictures, loader)
+    non_leaves = list(chain.from_iterable(drawings))
+    if min(len(joined), len(non_leaves)) < 2:
+        return None
+    numbers = np.repeat(np.arange(len(drawings)), [*map(len, drawings)])
+    measures = [features.vectors[LEAF_MEASURES] for features in non_leaves]
+    n_examples = len(joined) + len(non_leaves)
+    examples = Examples(
+        rows=np.vstack([training_set.vectors[LEAF_MEASURES][joined], measures]),
+        is_positive=np.arange(n_examples) < len(joined),
+        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(non_leaves))),
+        groups=[*(picture.group for picture in leaf_pictures), *map(str, numbers)],
     )
+    leafness, probabilities = fit_leafness(examples)
     ends = np.cumsum([len(of_type) for of_type in rows.values()])
     parts = np.split(probabilities[: len(joined)], ends[:-1])
     return LeafnessFit(leafness, rows, dict(zip(rows, parts, strict=True)))
@@ -121,23 +118,22 @@ def _sample_leaves(plan: FoldPlan, type_: AcquisitionType) -> np.ndarray:
 
 def gather_non_leaves(
     plan: FoldPlan, pictures: Sequence[Picture], loader: FeatureLoader
-) -> list[tuple[str, Features]]:
-    """Gather the measures of pictures without a leaf, with the pictures' kinds."""
+) -> list[list[Features]]:
+    """Gather the measures of pictures without a leaf, the views of each together."""
     type_ = plan.types[0]
     number = _N_PHOTOS
     if type_.lies_on_sheet:
         number = _N_SHEETS
-    return list(
-        load_non_leaves(
-            plan.training_set.extractor,
-            type_,
-            pictures,
-            loader=loader,
-            number=number,
-            kinds=TRAINING_KINDS,
-            names=[LEAF_MEASURES],
-        )
+    drawings = load_non_leaves(
+        plan.training_set.extractor,
+        type_,
+        pictures,
+        loader=loader,
+        number=number,
+        kinds=TRAINING_KINDS,
+        names=[LEAF_MEASURES],
     )
+    return [views for _, views in drawings]
 
 
 def load_non_leaves(
@@ -148,14 +144,14 @@ def load_non_leaves(
     number: int,
     kinds: Iterable[str],
     names: Sequence[str] | None = None,
-) -> Iterator[tuple[str, Features]]:
+) -> Iterator[tuple[str, list[Features]]]:
     """Load the features of `number` pictures without a leaf, with their kinds.
 
-    In each of them the segmentation takes something for a leaf.
+    Each drawing comes as it is, and jittered, so that a poor picture does not look like
+    a leaf for that: whichever of both the segmentation takes something for a leaf in.
 
-    Every second one is jittered, so that a poor picture does not look like a leaf for
-    that. The sheets of `pictures` lend their background. The leaf is searched for as in
-    a picture of the type. The features have all vectors, or those with some names.
+    The sheets of `pictures` lend their background. The leaf is searched for as in a
+    picture of the type. The features have all vectors, or those with some names.
     """
     sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.
@@ -175,6 +171,5 @@ def load_non_leaves(
             sources[position :: len(kinds)], extractor, augmentations, names
         )
         with closing(stream):
-            for features in chain.from_iterable(filter(None, stream)):
-                if features.confidence > 0:
-                    yield kind, features
+            for drawings in filter(None, stream):
+                yield kind, [view for view in drawings if view.confidence > 0]

@@ -64,7 +64,7 @@ def test_the_forest_answers_as_forests_of_scikit_learn(fit, forests):
 def test_few_pictures_without_a_leaf_pass(fit, examples):
     _, probabilities = fit
     is_leaf = examples.is_positive
-    assert np.mean(probabilities[~is_leaf] >= MIN_LEAF) == pytest.approx(0.03, abs=0.01)
+    assert np.mean(probabilities[~is_leaf] >= MIN_LEAF) == pytest.approx(0.05, abs=0.01)
     assert np.mean(probabilities[is_leaf] >= MIN_LEAF) > 0.8
 
 
