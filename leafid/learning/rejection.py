@@ -41,6 +41,7 @@ _CALIBRATION_PENALTY = 1.0
 _PLANT_SHARE = 2 / 3
 # The names of fields in model files.
 _STORED_NAMES = {
+    "leafness": "leaf",
     "known_coefficients": "known",
     "calibration": "answer",
 }

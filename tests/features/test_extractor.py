@@ -9,7 +9,13 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
+from leafid.features.extractor import (
+    LEAF_MEASURES,
+    FeatureExtractor,
+    PictureViews,
+    count_leaf_measures,
+    segment_as_type,
+)
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
@@ -55,12 +61,13 @@ def test_a_vector_for_every_expert(leaf):
         "chroma": learn_encoder(FisherEncoder, 256),
     }
     features = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
-    assert list(features.vectors) == list(experts)
+    assert list(features.vectors) == [*experts, LEAF_MEASURES]
     assert 0 <= features.confidence <= 1
     lengths = {name: len(vector) for name, vector in features.vectors.items()}
     measures = {
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
+        LEAF_MEASURES: count_leaf_measures(),
     }
     assert lengths == {**dict.fromkeys(encoders, 16), "words": 2, **measures}
     for vector in features.vectors.values():
