@@ -1,7 +1,9 @@
 """Pictures without a leaf, drawn from training pictures, to learn "no leaf" from.
 
-Figures, blots, writing and needles are drawn on the sheets of training pictures, in
-their colours and textures; mosaics and parts of photographs take nothing from them.
+Figures and needles are drawn on the sheets of training pictures, in their colours and
+textures; mosaics and parts of photographs take nothing from them. Models that learn
+from these few kinds reject writing, strokes, noise and grain as well as models that
+also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
@@ -15,7 +17,6 @@ import simplejpeg
 from numpy.random import Generator
 
 from leafid.features.compositing import make_image, point_to, rotate
-from leafid.segmentation.pixels import Plane
 from leafid.segmentation.result import Image, Mask
 
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
@@ -88,30 +89,11 @@ def _fill_plain(size: tuple[int, int], colours: np.ndarray, random: Generator) -
     )
 
 
-def _draw_on_ground(
-    draw: Callable[[Plane, Generator], None],
-    image: Image,
-    mask: Mask,
-    random: Generator,
-) -> Image:
-    """Draw areas on a ground, plain or with a leaf's texture."""
+def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
+    """Draw discs, rectangles, polygons and stars, plain or with a leaf's texture."""
     ground = _draw_ground(image, mask, random)
     height, width = ground.shape[:2]
     area = np.zeros((height, width), np.uint8)
-    draw(area, random)
-    if random.random() < 0.4:
-        texture = _tile_leaf_texture(image, mask, height, width)
-    else:
-        is_of_leaf = mask.any() and random.random() < 0.4
-        colours = image[mask] if is_of_leaf else random.integers(0, 256, (1, 3))
-        texture = _fill_plain((width, height), colours, random)
-    share = area[..., None] / np.float32(255)
-    return np.round(ground * (1 - share) + texture * share).astype(np.uint8)
-
-
-def _draw_figures(area: Plane, random: Generator) -> None:
-    """Draw discs, rectangles, polygons and stars."""
-    height, width = area.shape
     for _ in range(int(random.choice([1, 1, 1, 2, 3]))):
         n_points = int(
             random.choice(
@@ -126,25 +108,14 @@ def _draw_figures(area: Plane, random: Generator) -> None:
         points = radius * (points * (1, random.uniform(0.3, 1))) @ rotation
         points += random.uniform(0.3, 0.7, 2) * (width, height)
         cv2.fillPoly(area, [np.round(points).astype(np.int32)], 255, cv2.LINE_AA)
-
-
-def _draw_blots(area: Plane, random: Generator) -> None:
-    """Draw the peaks of a rough field of noise."""
-    field = _draw_clouds(area.shape[::-1], random)[..., 0]
-    area[field > np.quantile(field, random.uniform(0.5, 0.95))] = 255
-
-
-def _write(area: Plane, random: Generator) -> None:
-    """Write lines of characters."""
-    size = random.uniform(0.5, 4)
-    thickness = int(random.uniform(1, 2 + 2 * size))
-    left = int(random.uniform(0, area.shape[1] / 2))
-    line = int(random.uniform(20, 40) * size)
-    for row in range(line, len(area), line):
-        codes = random.integers(33, 127, int(random.integers(1, 40)))
-        text = "".join(map(chr, codes))
-        font = int(random.integers(8))
-        cv2.putText(area, text, (left, row), font, size, 255, thickness, cv2.LINE_AA)
+    if random.random() < 0.4:
+        texture = _tile_leaf_texture(image, mask, height, width)
+    else:
+        is_of_leaf = mask.any() and random.random() < 0.4
+        colours = image[mask] if is_of_leaf else random.integers(0, 256, (1, 3))
+        texture = _fill_plain((width, height), colours, random)
+    share = area[..., None] / np.float32(255)
+    return np.round(ground * (1 - share) + texture * share).astype(np.uint8)
 
 
 def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Image:
@@ -372,7 +343,7 @@ def _draw_line(
 # Kinds by their numbers, which feature caches name and random draws start from: 3 was
 # another kind.
 _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
-    0: partial(_draw_on_ground, _draw_figures),
+    0: _draw_figure,
     1: _draw_needles,
     2: _draw_mosaic,
     4: _draw_pattern,
@@ -381,20 +352,11 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
         ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina"),
     ),
     6: partial(_cut_photograph, ("astronaut", "rocket")),
-    7: partial(_draw_on_ground, _draw_blots),
-    8: partial(_draw_on_ground, _write),
 }
 #: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as
 #: pictures without a leaf, because the leaves of all species of the bundled model are
 #: broad.
-TRAINING_KINDS = {
-    "figure": 0,
-    "needles": 1,
-    "mosaic": 2,
-    "photograph": 5,
-    "blot": 7,
-    "writing": 8,
-}
+TRAINING_KINDS = {"figure": 0, "needles": 1, "mosaic": 2, "photograph": 5}
 #: Numbers of the kinds that are kept for testing, by name.
 TEST_KINDS = {"pattern": 4, "other photograph": 6}
 ALL_KINDS = TRAINING_KINDS | TEST_KINDS

@@ -138,7 +138,7 @@ def test_a_picture_that_can_not_be_judged_has_names_that_it_is_most_like(
         reasons=("it is blurred: hold the camera still",),
     )
     explanation = explain(model, read_image(answer.picture.file), answer)
-    names = [species.name for species in explanation.species]
+    names = [species["name"] for species in explanation.species]
     assert names == [name for name, _ in answer.ranking[: len(names)]] != []
     page = render_page("explanations.html", explanations=[explanation])
     assert page.count("; it is blurred: hold the camera still") == 2
