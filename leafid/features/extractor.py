@@ -13,6 +13,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import (
+    FAMILIES,
     LOCAL_DESCRIPTORS,
     get_column_names,
     measure_families,
@@ -35,21 +36,8 @@ TYPE_SIDE = 400
 #: The name of the vector by which leaves are told from other things. All recipes have
 #: it beside the vectors of their experts.
 LEAF_MEASURES = "leaf measures"
-# Measures of the mask, then textures.
-_LEAF_EXPERT = Expert(
-    descriptor="measures",
-    families=(
-        "geometry",
-        "hu",
-        "arch",
-        "triangle",
-        "curvature",
-        "teeth",
-        "lobes",
-        "interior",
-        "outline",
-    ),
-)
+# Families that take little time. Families that experts have are measured anyway.
+_LEAF_FAMILIES = {"geometry", "hu", "arch", "triangle", "lobes"}
 # The size of the leaf in pixels and the light are the camera's.
 _CONDITIONS = ("confidence", "n_leaves", "cut", "may_be_several")
 _N_MASK_SHARES = 2
@@ -94,7 +82,11 @@ class FeatureExtractor:
 
     def get_expert(self, name: str) -> Expert:
         """Get the expert that a vector is for."""
-        return self.experts.get(name, _LEAF_EXPERT)
+        if name != LEAF_MEASURES:
+            return self.experts[name]
+        families = _LEAF_FAMILIES.union(*(e.families for e in self.experts.values()))
+        ordered = tuple(family for family in FAMILIES if family in families)
+        return Expert(descriptor="measures", families=ordered)
 
     @property
     def needed_parts(self) -> NeededParts:
@@ -135,10 +127,10 @@ class FeatureExtractor:
         """Count the values of a vector, with the condition of the picture."""
         expert = self.get_expert(name)
         n_condition = len(Condition._fields)
-        if name == LEAF_MEASURES:
-            return n_condition + count_leaf_measures()
         if expert.is_local:
             return n_condition + self.encoders[name].n_features
+        if name == LEAF_MEASURES:
+            n_condition += len(_CONDITIONS) + _N_MASK_SHARES
         return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
@@ -221,12 +213,6 @@ class PictureViews:
                 )
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
-
-
-def count_leaf_measures() -> int:
-    """Count the values of the vector `LEAF_MEASURES`."""
-    n_mask_values = len(_CONDITIONS) + _N_MASK_SHARES
-    return len(get_column_names(_LEAF_EXPERT.families)) + n_mask_values
 
 
 def _describe_mask(leaf: Segmentation, condition: Condition) -> np.ndarray:

@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
-from leafid.features.extractor import count_leaf_measures
+from leafid.features.extractor import LEAF_MEASURES
 from leafid.learning.knownness import count_evidence
 from leafid.learning.leafness import Leafness
 from leafid.learning.linear import apply_feature_map
@@ -14,6 +14,7 @@ from leafid.learning.scorers import LinearScorer, RowTransform
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import Condition
 
 # An array's name, the array, and its shape, in which -1 stands for any length.
 _Array = tuple[str, np.ndarray, tuple[int, ...]]
@@ -72,6 +73,10 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
         yield from _list_leafness(f"{place}.leaf", rejection.leafness)
+        # The shapes are right by now.
+        n_condition = len(Condition._fields)
+        n_values = identifier.extractor.count_values(LEAF_MEASURES) - n_condition
+        rejection.leafness.check(n_values)
         yield (
             f"{place}.known",
             rejection.known_coefficients,
@@ -92,8 +97,6 @@ def _list_leafness(name: str, leafness: Leafness) -> Iterator[_Array]:
         yield f"{name}.{field}", getattr(leafness, field), (n_nodes,)
     yield f"{name}.roots", leafness.roots, (-1,)
     yield f"{name}.calibration", leafness.calibration, (2,)
-    # Their shapes are right by now.
-    leafness.check(count_leaf_measures())
 
 
 def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:

@@ -13,7 +13,6 @@ from leafid.features.extractor import (
     LEAF_MEASURES,
     FeatureExtractor,
     PictureViews,
-    count_leaf_measures,
     segment_as_type,
 )
 from leafid.features.recipe import Expert
@@ -43,6 +42,10 @@ def learn_encoder(kind, n_values=128, **options):
     return kind(2, 4, **options).fit(features)  # fmt: skip
 
 
+# Families of experts are among the measures by which a leaf is recognised.
+LEAF_FAMILIES = ["geometry", "hu", "arch", "triangle", "lobes", "interior"]
+
+
 def test_a_vector_for_every_expert(leaf):
     experts = {
         "fisher": SIFT,
@@ -52,6 +55,7 @@ def test_a_vector_for_every_expert(leaf):
         "points": structs.replace(SIFT, descriptor="detected-sift"),
         "shape": Expert(descriptor="measures", families=("geometry", "hu")),
         "again": Expert(descriptor="measures", families=("hu",)),
+        "texture": Expert(descriptor="measures", families=("interior",)),
     }
     encoders = {
         name: learn_encoder(FisherEncoder) for name in ("fisher", "margin", "points")
@@ -67,7 +71,8 @@ def test_a_vector_for_every_expert(leaf):
     measures = {
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
-        LEAF_MEASURES: count_leaf_measures(),
+        "texture": len(get_column_names(["interior"])),
+        LEAF_MEASURES: len(get_column_names(LEAF_FAMILIES)) + 6,
     }
     assert lengths == {**dict.fromkeys(encoders, 16), "words": 2, **measures}
     for vector in features.vectors.values():
