@@ -23,6 +23,9 @@ from leafid.learning.logistic import (
 
 #: A picture with a lower probability shows no leaf.
 MIN_LEAF = 0.5
+#: A picture with a lower one surely shows none: there is nothing to be said of how it
+#: was taken.
+POSSIBLE_LEAF = 0.1
 # The share of the pictures without a leaf that may have a higher one. Most of them are
 # figures with a leaf's texture, and are of no known species, either.
 _PASSING_SHARE = 0.05

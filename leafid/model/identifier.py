@@ -15,6 +15,7 @@ from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
 from leafid.learning.knownness import compute_evidence
+from leafid.learning.leafness import POSSIBLE_LEAF
 from leafid.learning.rejection import Rejection
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
@@ -192,17 +193,20 @@ class TypeModel:
             common_names=common_names,
             n_leaves=int(features.condition.n_leaves),
         )
+        doubts = explain_doubt(features.condition)
         assessed = identifier.assess([features], scores)
         if assessed and rejection:
             leaf, known = assessed
+            decision = rejection.judge(leaf, known, reject_at)[0].item()
+            if decision != "species" and leaf[0] >= POSSIBLE_LEAF and doubts:
+                decision = "unclear"
             answer = replace(
                 answer,
                 p_leaf=round(float(leaf[0]), 9),
                 p_known=round(float(known[0]), 9),
-                decision=rejection.judge(leaf, known, reject_at)[0].item(),
+                decision=decision,
                 calibration=tuple(rejection.calibration.tolist()),
             )
-        reasons = explain_doubt(features.condition, answer.decision)
-        if answer.decision == "unknown" and reasons:
-            answer = replace(answer, decision="unclear")
-        return replace(answer, reasons=reasons)
+        if answer.decision == "no-leaf":
+            doubts = explain_doubt(features.condition, "no-leaf")
+        return replace(answer, reasons=doubts)
