@@ -19,6 +19,10 @@ TABLES = (
     (90, 110, 125),
     (50, 50, 55),
 )
+#: Colours of tables that are nearly as light as paper, BGR.
+BRIGHT_TABLES = ((150, 190, 215), (190, 205, 215), (205, 205, 205), (170, 200, 230))
+#: Colours of glossy card, BGR.
+_GLOSSY = ((150, 80, 30), (60, 60, 140), (110, 110, 115), (120, 60, 110), (40, 40, 45))
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
 # Longest side of a leaf among several, in pixels.
 _LEAF_SIDE = 360
@@ -27,9 +31,19 @@ _LEAF_GAP = 12
 
 
 def put_on_paper(
-    image: Image, mask: Mask, random: Generator, *, turned: bool = True
+    image: Image,
+    mask: Mask,
+    random: Generator,
+    *,
+    turned: bool = True,
+    colours: Sequence[Sequence[float]] = TABLES,
+    glare: float = 0.0,
 ) -> Altered:
-    """Put the leaf on paper on a table: from above, or up to 15° in perspective."""
+    """Put the leaf on paper on a table: from above, or up to 15° in perspective.
+
+    Beside a corner of the paper, a lamp is reflected as brightly as `glare`, from 0 to
+    1.
+    """
     paper, paper_mask = _extend(
         image,
         mask,
@@ -62,7 +76,11 @@ def put_on_paper(
     shadow = cv2.GaussianBlur(np.roll(coverage[..., 0], (4, 5), (0, 1)), (0, 0), 5)[
         ..., None
     ]
-    table = draw_table(table_rows, table_cols, random) * (1 - 0.35 * shadow)
+    table = draw_table(table_rows, table_cols, random, colours) * (1 - 0.35 * shadow)
+    if glare:
+        corner = moved[random.integers(4)]
+        spot = _draw_spot(table.shape, corner[::-1], random.uniform(0.05, 0.15))
+        table += glare * spot * (250 - table)
     picture = cv2.warpPerspective(paper, matrix, size) * coverage + table * (
         1 - coverage
     )
@@ -124,6 +142,68 @@ def put_beside_ruler(image: Image, mask: Mask, random: Generator) -> Altered:
     ]
     for col in range(5, cols - 5, 6):
         picture[rows + 8 : rows + 8 + height // (2 if col % 30 == 5 else 4), col] = 10
+    return picture, leaf
+
+
+def put_beside_wedge(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Make the leaf pale, and put a wedge of greys without gaps below it."""
+    rows, cols = image.shape[:2]
+    height = int(random.uniform(0.06, 0.12) * max(rows, cols))
+    sheet = np.array(find_sheet_colour(image))
+    share = _soften(mask) * random.uniform(0.3, 0.6)
+    pale = (image * (1 - share) + sheet * share).astype(np.uint8)
+    picture, leaf = _extend(pale, mask, 0, 0, below=height + 12)
+    steps = np.linspace(15, 250, int(random.integers(8, 20)))
+    left = int(random.uniform(0.02, 0.2) * cols)
+    wedge = np.repeat(steps, -(-(cols - left) // len(steps)))[: cols - left]
+    picture[rows + 4 : rows + 4 + height, left:] = wedge[None, :, None]
+    return picture, leaf
+
+
+def darken_leaf(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Make the leaf nearly black, with little colour."""
+    grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)[..., None]
+    faded = random.uniform(0.3, 0.9) * (grey - image.astype(float)) + image
+    share = _soften(mask)
+    dark = faded * random.uniform(0.2, 0.5)
+    return (image * (1 - share) + dark * share).astype(np.uint8), mask
+
+
+def put_beside_glare(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put the leaf on glossy card, beside the reflection of a lamp."""
+    colour = _GLOSSY[random.integers(len(_GLOSSY))]
+    picture = put_on_card(image, mask, colour, random).astype(float)
+    depth = cv2.distanceTransform((~mask).view(np.uint8), cv2.DIST_L2, 5)
+    size = random.uniform(0.03, 0.08)
+    is_free = depth > min(2 * size * max(mask.shape), 0.9 * depth.max())
+    place = random.choice(np.argwhere(is_free))
+    spot = _draw_spot(picture.shape, place, size) * ~mask[..., None]
+    picture += random.uniform(0.5, 1) * spot * (250 - picture)
+    return picture.astype(np.uint8), mask
+
+
+def put_beside_leaf(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put a smaller leaf beside the leaf, 4 to 16 pixels away."""
+    row0, row1, col0, col1 = find_bounding_box(mask)
+    scale = random.uniform(0.6, 0.85)
+    small = cv2.resize(
+        image[row0:row1, col0:col1], None, fx=scale, fy=scale, interpolation=3
+    )
+    small_mask = cv2.resize(
+        mask[row0:row1, col0:col1].view(np.uint8), small.shape[1::-1], interpolation=3
+    ).view(bool)
+    small, small_mask = small[::-1], small_mask[::-1]
+    rows, cols = small_mask.shape
+    picture, leaf = _extend(image, mask, 0, 0, right=cols + 20)
+    top = row0 + (row1 - row0 - rows) // 2
+    # The smallest gap in any row, were the small leaf at the right border.
+    last = np.where(leaf, np.arange(leaf.shape[1]), -1).max(axis=1)[top : top + rows]
+    first = np.where(small_mask.any(axis=1), small_mask.argmax(axis=1), cols)
+    gap = int(random.integers(4, 17))
+    left = int((last - first)[small_mask.any(axis=1)].max()) + gap
+    share = _soften(small_mask)
+    place = np.s_[top : top + rows, left : left + cols]
+    picture[place] = small * share + picture[place] * (1 - share)
     return picture, leaf
 
 
@@ -190,6 +270,16 @@ ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
         mask,
     ),
     "cut off": cut_off,
+    "bright table": lambda image, mask, random: put_on_paper(
+        image, mask, random, turned=random.random() < 0.5, colours=BRIGHT_TABLES
+    ),
+    "lamp on table": lambda image, mask, random: put_on_paper(
+        image, mask, random, turned=random.random() < 0.5, glare=random.uniform(0.5, 1)
+    ),
+    "pale, wedge": put_beside_wedge,
+    "dark leaf": darken_leaf,
+    "glare": put_beside_glare,
+    "neighbour": put_beside_leaf,
     "far away": put_far_away,
 }
 
@@ -214,8 +304,7 @@ def _put_in_wide_margin(image: Image, _mask: Mask) -> Image:
 
 
 def _darken_leaf(image: Image, mask: Mask) -> Image:
-    share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
-    return (image * (1 - 0.6 * share)).astype(np.uint8)
+    return (image * (1 - 0.6 * _soften(mask))).astype(np.uint8)
 
 
 def _turn_grey(image: Image, _mask: Mask) -> Image:
@@ -276,7 +365,24 @@ def _extend(
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
-def draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
+def _soften(mask: Mask) -> np.ndarray:
+    """Give a mask a soft edge, float (H, W, 1)."""
+    return cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+
+
+def _draw_spot(shape: Sequence[int], place: Sequence[float], size: float) -> np.ndarray:
+    """Draw the reflection of a lamp, float (H, W, 1), at a row and column."""
+    rows, cols = np.ogrid[: shape[0], : shape[1]]
+    distance = np.hypot(rows - place[0], cols - place[1]) / (size * max(shape[:2]))
+    return np.exp(-(distance**4))[..., None]
+
+
+def draw_table(
+    rows: int,
+    cols: int,
+    random: Generator,
+    colours: Sequence[Sequence[float]] = TABLES,
+) -> np.ndarray:
     """Draw wood, or stone, float (rows, cols, 3)."""
     waves = np.linspace(0, random.uniform(8, 30), rows)[:, None]
     waves = waves + 12 * cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), 25)
@@ -288,6 +394,5 @@ def draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
         + random.uniform(10, 40) * fibres
     )
     light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
-    return (np.array(TABLES[random.integers(len(TABLES))]) + grain[..., None]) * light[
-        ..., None
-    ]
+    colour = random.choice(np.array(colours, float))
+    return np.asarray((colour + grain[..., None]) * light[..., None])

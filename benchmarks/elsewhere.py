@@ -22,7 +22,7 @@ the share of correct first species among known species, and the shares of "no le
 "unclear" among all scans.
 
 `reliability` compares the probability of an answer with how often the first species is
-right: in the answers of `changed`, to scans as they are and changed, and in the answers
+right: in the answers of `changed`, to unaltered and changed scans, and in the answers
 of `collections`. Each change and collection has the same weight.
 """
 
@@ -42,6 +42,7 @@ from tabulate import tabulate
 
 import leafid
 from benchmarks.altering import ALTERATIONS, CHANGES
+from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.model.answer import Answer
 from leafid.pictures.decoding import read_image
@@ -291,7 +292,7 @@ def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
         for image, leaf in segmented
         if leaf.confidence >= _MIN_CONFIDENCE
     ]
-    for number, (name, alter) in enumerate(ALTERATIONS.items()):
+    for number, (name, alter) in enumerate((DISTURBANCES | ALTERATIONS).items()):
         overlaps = []
         for index, (image, mask) in enumerate(leaves):
             picture, expected = alter(

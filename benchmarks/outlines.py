@@ -8,13 +8,13 @@ by `benchmarks.disturbing`, and cut out again. The confidence of an outline is f
 one half of the plants; the tables are of the other half. A mask is right where its IoU
 with the leaf is at least 0.9. `reliability` prints
 
-- for the pictures as they are, and for each disturbance, how many masks are right, how
+- for the unaltered pictures, and for each disturbance, how many masks are right, how
   many have a confidence of 0.9, and how many of those are right: by the confidence of
   the segmentation, and by that of the outline;
 - how many masks are right, and how many areas and lengths are within 5 %, in ranges of
   the confidence.
 
-`fit` prints the numbers of `leafid.segmentation.outline` that the first half gives.
+`fit` prints the numbers of `leafid.segmentation.outlines` that the first half gives.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.outline import measure_outline_cues
+from leafid.segmentation.outlines import measure_outline_cues
 from leafid.segmentation.pixels import Image, Mask, find_convex_hull
 from leafid.segmentation.segment import segment
 
@@ -84,7 +84,7 @@ def list_leaves(shared: Path, number: int) -> Iterator[Leaf]:
 
 
 def cut_out(leaf: Leaf, number: int) -> Iterator[Outcome]:
-    """Cut a leaf out of its picture as it is, and disturbed."""
+    """Cut a leaf out of its picture, unaltered and disturbed."""
     kinds = {"as is": lambda image, mask, _random: (image, mask)} | DISTURBANCES
     for index, (name, disturb) in enumerate(kinds.items()):
         random = np.random.default_rng([number, index])

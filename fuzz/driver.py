@@ -124,7 +124,7 @@ def format_results(results: Iterable[dict[str, Any]]) -> str:
 def _run_worker(
     name: str, arguments: argparse.Namespace, engine: str
 ) -> dict[str, Any]:
-    """Run a target in a process of its own, since a decoder may crash the process."""
+    """Run a target in a separate process, which a decoder may crash."""
     output = (arguments.output / name).resolve()
     output.mkdir(parents=True, exist_ok=True)
     result = output / "result.json"

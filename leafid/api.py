@@ -24,9 +24,17 @@ from leafid.pictures.conversion import (
     list_pictures,
 )
 from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
-from leafid.pictures.reading import read_and_warn
-from leafid.pictures.splits import check_labels, select_training_pictures
+from leafid.pictures.reading import Paths, read_and_warn
+from leafid.pictures.splits import (
+    assume_plants,
+    check_labels,
+    select_training_pictures,
+    select_unknown_pictures,
+)
 from leafid.pictures.summary import warn_of_shared_pictures
+
+#: A collection, the paths of one or several, or pictures.
+Labelled = Collection | Paths | Sequence[Picture]
 
 
 def load_model(path: StrPath | None = None) -> Model:
@@ -51,41 +59,46 @@ def load_model(path: StrPath | None = None) -> Model:
 
 
 def train(
-    collection: Collection | StrPath | Sequence[Picture],
+    collection: Labelled,
     recipe: str = "default",
     *,
+    unknown: Labelled = (),
     assume_type: AcquisitionType | str | None = None,
     only_type: AcquisitionType | str | None = None,
     jobs: int = 1,
     cache: StrPath | bool = True,
     seed: int = 0,
-    thumbnails: bool = True,
+    thumbnails: bool | Sequence[str] = True,
 ) -> Model:
     """Train a model: one classifier for each acquisition type of the collection.
 
     Parameters
     ----------
-    collection : Collection, path, or sequence of Picture
-        Only labelled pictures are used, and of a collection with parts only those of
-        the training part.
+    collection : Collection, path or several, or sequence of Picture
+        Only labelled pictures are used, of a collection with parts only the training
+        part. Of several collections, species of the same name are one, and pictures
+        without a plant count as one plant of their collection and species.
     recipe : str
         ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a
         folder of such files.
+    unknown : Collection, path or several, or sequence of Picture, optional
+        Leaves of species that the model is not to know; labels are not needed.
     assume_type : {"scan", "scan-like", "photo"}, optional
         Take every picture for one of this type. Without it, the bundled model
-        recognises types that are unknown.
+        recognises types that are unknown, in each collection by itself.
     only_type : {"scan", "scan-like", "photo"}, optional
         Train for this type only.
     jobs : int
         Number of worker processes, as for `leafid.Model.identify`. The model doesn't
         depend on it.
     cache : path or bool
-        The folder that keeps computed features: True for that of the commands
+        The folder that keeps computed features: True for the one of the commands
         (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
     seed : int
         Seed of every random choice.
-    thumbnails : bool
-        Keep up to three small pictures of each species and type in the model.
+    thumbnails : bool or sequence of str
+        Keep up to three small pictures of each species and type in the model; of the
+        collections with these names (`Picture.collection`) only.
 
     Returns
     -------
@@ -103,24 +116,32 @@ def train(
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        return train_model(pictures, recipes, loader, seed, thumbnails=thumbnails)
+        further = select_unknown_pictures(_read(unknown, assume_type), pictures)
+        return train_model(
+            pictures,
+            recipes,
+            loader,
+            seed,
+            thumbnails=thumbnails,
+            unknown=assign_types(further, loader),
+        )
 
 
 def extend(
     model: Model,
-    collection: Collection | StrPath | Sequence[Picture],
+    collection: Labelled,
     *,
     assume_type: AcquisitionType | str | None = None,
     jobs: int = 1,
     cache: StrPath | bool = True,
-    thumbnails: bool = True,
+    thumbnails: bool | Sequence[str] = True,
 ) -> Model:
     """Add the species of a collection to a model, without its training pictures.
 
     Parameters
     ----------
     model : Model
-        Its thresholds and scores stay as they are.
+        Its thresholds and scores stay the same.
     collection, assume_type, jobs, cache, thumbnails
         As for `train`.
 
@@ -144,7 +165,7 @@ def extend(
 
 
 def read_training_pictures(
-    collection: Collection | StrPath | Sequence[Picture],
+    collection: Labelled,
     assume_type: AcquisitionType | str | None,
     loader: FeatureLoader,
     recogniser: TypeRecogniser | None = None,
@@ -153,27 +174,37 @@ def read_training_pictures(
 
     The bundled model recognises unknown types by default.
     """
-    if isinstance(collection, (str, os.PathLike)):
-        collection = read_and_warn(collection, (EmptyClass,))
-    pictures = getattr(collection, "pictures", collection)
-    if not isinstance(pictures, Sequence) or not all(
-        isinstance(picture, Picture) for picture in pictures
-    ):
-        expected = (
-            "expected a path, a Collection, or a sequence of Picture, "
-            "each with its species as its taxon"
-        )
-        raise InputError(f"collection: {expected}, found {collection!r:.60}")
+    pictures = _read(collection, assume_type)
     warn_of_shared_pictures(pictures)
-    pictures = select_training_pictures(pictures)
+    pictures = assume_plants(select_training_pictures(pictures))
     if recogniser is None:
         check_labels(pictures)
-    if assume_type is not None:
-        pictures = [
-            replace(picture, type=AcquisitionType.parse(assume_type))
-            for picture in pictures
-        ]
     return assign_types(pictures, loader, recogniser)
+
+
+def _are_all(values: Any, kind: Any) -> bool:
+    return isinstance(values, Sequence) and all(isinstance(v, kind) for v in values)
+
+
+def _read(
+    collection: Labelled, assume_type: AcquisitionType | str | None
+) -> Sequence[Picture]:
+    """Read pictures, of an assumed type if there is one."""
+    pictures: Any = getattr(collection, "pictures", collection)
+    if isinstance(pictures, (str, os.PathLike)):
+        pictures = [pictures]
+    if not _are_all(pictures, Picture):
+        if not _are_all(pictures, (str, os.PathLike)):
+            expected = (
+                "expected a path, a Collection, or a sequence of Picture, "
+                "each with its species as its taxon"
+            )
+            raise InputError(f"collection: {expected}, found {collection!r:.60}")
+        pictures = read_and_warn(pictures, (EmptyClass,)).pictures
+    if assume_type is None:
+        return pictures
+    type_ = AcquisitionType.parse(assume_type)
+    return [replace(picture, type=type_) for picture in pictures]
 
 
 def load_recipes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
 
@@ -72,7 +72,13 @@ class ProblemsError(LeafidError):
     """The first problems of an input, a line each, and the number of the others."""
 
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(map(to_one_line, list_first(list(problems))))
+        lines = [*problems]
+        # The last problem may be the number of others, counted before: one more than
+        # the maximum is listed.
+        more = len(lines) - MAX_PROBLEMS
+        if more > 1:
+            lines[MAX_PROBLEMS:] = [f"and {more} problems more"]
+        self.problems = tuple(map(to_one_line, lines))
         Exception.__init__(self, self.problems)
 
     def __str__(self) -> str:
@@ -86,22 +92,6 @@ def naming_place(place: object) -> Iterator[None]:
         yield
     except LeafidError as error:
         raise LeafidError(f"{place}: {error}") from None
-
-
-def list_first(problems: Sequence[str]) -> list[str]:
-    """List the first `MAX_PROBLEMS` problems, and the number of the others.
-
-    Examples
-    --------
-    >>> list_first(["bad"] * 25)[19:]
-    ['bad', 'and 5 problems more']
-    """
-    # The last problem may be the number of others, counted before: one more than the
-    # maximum is listed.
-    more = len(problems) - MAX_PROBLEMS
-    if more < 2:
-        return list(problems)
-    return [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:

@@ -27,7 +27,7 @@ def is_pipe_or_device(path: StrPath) -> bool:
 
 
 def resolve_symlink(path: StrPath) -> Path:
-    """Return the target of a link to a file, as it is replaced, not the link."""
+    """Return the target of a link to a file, which is replaced in place of the link."""
     if Path(path).is_symlink() and not is_pipe_or_device(path):
         path = os.path.realpath(path)
     return Path(path)
@@ -62,9 +62,9 @@ def open_input(file: StrPath) -> Iterator[io.BufferedReader]:
 def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Open a file for writing that appears under its name only when it is complete.
 
-    Text is UTF-8 with line feeds. The content goes to a file without a name in the same
-    folder, which is synced and named at the end of the ``with`` block. If the block
-    raises, or the process is killed, it is gone, and an existing file stays as it was.
+    Text is UTF-8 with line feeds. The content goes to a hidden file in the same folder,
+    which is synced and renamed at the end of the ``with`` block. If the block raises,
+    it is gone, and an existing file stays as it was.
 
     Missing folders are created, symbolic links followed, and pipes and devices written
     to directly. A `LeafidError` is raised if the file can't be written, but a
@@ -84,29 +84,13 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            with os.fdopen(_open_unnamed(temporary), mode, **text) as stream:  # type: ignore[call-overload]  # not literal
+            with temporary.open(mode, **text) as stream:  # type: ignore[call-overload]  # not literal
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-                if not temporary.exists():
-                    # With src_dir_fd, which an absolute path makes no use of, os.link
-                    # follows the link.
-                    unnamed = f"/proc/self/fd/{stream.fileno()}"
-                    os.link(unnamed, temporary, src_dir_fd=stream.fileno())
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-
-
-def _open_unnamed(path: Path) -> int:
-    """Create a file that gets its name later, so that a killed process leaves none.
-
-    At once on simpler file systems.
-    """
-    try:
-        return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    except OSError:
-        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
 def write_text(path: StrPath, text: str) -> None:

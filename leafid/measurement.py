@@ -15,7 +15,8 @@ from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.judged_leaves import judge_leaves
 from leafid.model.model import Model
-from leafid.pictures.conversion import check_color, find_alpha, to_image, to_picture
+from leafid.pictures.conversion import check_color, to_image, to_picture
+from leafid.pictures.decoding import read_alpha
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.leaves import segment_leaves, split_parts
 from leafid.segmentation.result import Image, Segmentation, shrink
@@ -45,7 +46,7 @@ def segment(
     Returns
     -------
     Segmentation
-        Its mask is empty and its confidence 0 where no leaf was found.
+        Its mask is empty and its confidence 0 where it shows no leaf.
 
     Raises
     ------
@@ -85,12 +86,12 @@ def measure(
     Parameters
     ----------
     image, acquisition_type, color
-        As for `segment`; a photo needs a mask. A picture that is transparent in places
-        is its own mask.
+        As for `segment`; a photo needs a mask. The alpha channel of a picture that is
+        transparent in places is a mask.
     families
         Deprecated: with a `Segmentation` as the second argument, this is `describe`.
     leaf : Segmentation or (H, W), optional
-        A mask of your own, as `Segmentation.from_mask` takes it.
+        A mask from elsewhere, as `Segmentation.from_mask` takes it.
     model : Model, optional
         What decides whether it is a leaf; by default the bundled model.
     mm_per_pixel : float, optional
@@ -106,8 +107,8 @@ def measure(
     list of dict
         A row for each leaf, empty without a leaf: ``verdict`` ("leaf", "no leaf" or
         "unclear"; None with a mask), ``unit``, the measures that
-        ``leafid measure --list`` lists, None where they can't be told, ``…_confidence``
-        of each, from 0 to 1, and columns and rows of base and tip.
+        ``leafid measure --list`` lists, None where they can't be measured,
+        ``…_confidence`` of each, from 0 to 1, and columns and rows of base and tip.
 
     Raises
     ------
@@ -124,7 +125,7 @@ def measure(
     picture = to_picture(image, "image", color)
     array = to_image(picture)
     if leaf is None:
-        leaf = find_alpha(image, picture)
+        leaf = read_alpha(picture.file, picture.data)
     judged: Iterable[tuple[LeafMeasures, str | None]]
     if leaf is None:
         judge = model or read_once(find_bundled_model())

@@ -1,6 +1,7 @@
-"""Objects in notebooks: HTML by a macro of `notebook.html`, outlines by Matplotlib."""
+"""Objects in notebooks: HTML by templates beside them, outlines by Matplotlib."""
 
 import base64
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,35 +11,37 @@ from leafid.errors import escape_unprintable
 
 
 class NotebookMixin:
-    """An object that a notebook shows by the macro that is called as its class."""
+    """An object that a notebook shows.
+
+    The template beside the module of its class, of the same name, has a macro that is
+    called as the class.
+    """
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
+        module = Path(inspect.getfile(type(self)))
         environment = make_environment(
-            Path(__file__).parent, finalize=escape_unprintable
+            module.parent, Path(__file__).parent, finalize=escape_unprintable
         )
-        return str(
-            getattr(
-                environment.get_template("notebook.html").module, type(self).__name__
-            )(self)
-        )
+        macros = environment.get_template(f"{module.stem}.html").module
+        return str(getattr(macros, type(self).__name__)(self))
 
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
-    """Make the environment of templates, which escapes the results of `finalize`."""
-    from jinja2 import (
-        Environment,
-        FileSystemLoader,
-        StrictUndefined,
-    )  # the terminal needs none of it
+    """Make the environment of templates.
 
-    environment = Environment(
+    All but `.txt` files escape the results of `finalize`.
+    """
+    # Most commands need none of it.
+    import jinja2
+
+    environment = jinja2.Environment(
         finalize=lambda value: finalize(value) if type(value) is str else value,
-        loader=FileSystemLoader(folders),
-        autoescape=True,
-        undefined=StrictUndefined,
+        loader=jinja2.FileSystemLoader(folders),
+        autoescape=jinja2.select_autoescape([], ["txt"], default=True),
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -1,32 +1,60 @@
 """The one place that makes typed objects of TOML and JSON, and names their errors.
 
-`msgspec` does the checking: types are annotations, and it has no dependencies of its
-own. Its errors leave out what was found and the names of a table's entries, which are
-added here.
+`msgspec` does the checking: types are annotations, and it has no dependencies. Its
+errors are sentences that name neither the entries of a table nor the value, so that the
+value that it refuses is searched here, part by part.
 """
 
 import json
-import re
 import tomllib
-from collections.abc import Callable
-from contextlib import suppress
-from copy import deepcopy
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
+from msgspec.inspect import EnumType, type_info
 
 from leafid.errors import LeafidError
 from leafid.files import StrPath
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
-# A message of msgspec: the problem, and the place, such as
-# ``$.experts[...].families[0]``.
-_ERROR = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?", re.DOTALL)
-# The words of messages for the words of msgspec.
-_WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
-_WORDS |= {"str": "text", "object": "a table", "array": "a list"}
+# The words of messages for kinds of types in msgspec; all others are tables.
+_WORDS = {
+    "BoolType": "true or false",
+    "FloatType": "a number",
+    "IntType": "a whole number",
+    "ListType": "a list",
+    "NoneType": "nothing",
+    "StrType": "text",
+    "TupleType": "a list",
+    "VarTupleType": "a list",
+}
+# The words for limits of values, by their names in msgspec.
+_LIMITS = {
+    "ge": ">=",
+    "gt": ">",
+    "le": "<=",
+    "min_length": "of length >=",
+    "pattern": "matching regex",
+}
+
+
+class _Nothing:
+    """The value of a key that a table lacks."""
+
+    def __repr__(self) -> str:
+        return "nothing"
 
 
 def parse_toml(text: str, type_: type[T], source: object) -> T:
@@ -43,13 +71,11 @@ def read_json(file: StrPath, type_: type[T]) -> T:
     """Read a JSON file and `convert` it."""
     try:
         data = json.loads(read_text(file))
-    except json.JSONDecodeError as error:
-        raise LeafidError(
-            f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}"
-        ) from None
     except (ValueError, RecursionError) as error:
-        # A number of thousands of digits, or endless nesting.
-        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+        # A number of thousands of digits, or endless nesting, has no line.
+        place = f"{file}:{getattr(error, 'lineno', 1)}"
+        reason = getattr(error, "msg", error)
+        raise LeafidError(f"{place}: expected JSON, found an error: {reason}") from None
     return convert(data, type_, file)
 
 
@@ -80,96 +106,82 @@ def check_types(
     ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
     object. ``decode(type, value)`` makes an object of a type that msgspec doesn't know,
     or raises a `ValueError`. At the first value that isn't as expected a `LeafidError`
-    is raised: it begins with `source`, such as a file's path, and tells the value's
+    is raised: it begins with `source`, such as a file's path, and gives the value's
     path in the data, what was expected and what was found.
     """
-    attempt = partial(msgspec.convert, type=type_, dec_hook=decode, str_keys=True)
+    attempt = partial(msgspec.convert, dec_hook=decode, str_keys=True)
     try:
-        return attempt(data)
+        return attempt(data, type_)
     except (ValueError, OverflowError) as error:
-        raise LeafidError(
-            f"{source}: {_describe_error(str(error), data, attempt)}"
-        ) from None
+        problem = next(_find_problems(data, type_, "", attempt), str(error))
+        raise LeafidError(f"{source}: {problem.removeprefix('.')}") from None
 
 
-def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
-    """Describe an error of msgspec: its place, what was expected, and found."""
-    parts = _ERROR.fullmatch(error)
-    message, place = parts.groups() if parts else (error, None)
-    value = whole = deepcopy(data)
-    path = ""
-    # A key of the data may look like a place.
-    with suppress(LookupError, TypeError, ValueError):
-        for step in re.findall(r"\.\.\.|[^.\[\]]+", place or ""):
-            key: Any = int(step) if isinstance(value, list) else step
-            if step == "...":
-                key = _find_entry(value, whole, error, attempt)
-            path += f"[{key}]" if isinstance(key, int) else f".{key}"
-            value = value[key]
-    path = path.removeprefix(".")
-    if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
-        return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
-    if unknown := re.fullmatch(
-        r"Object contains unknown field `(.*)`", message, re.DOTALL
-    ):
-        message = (
-            f"unknown key '{unknown[1]}'; expected "
-            f"{_list_allowed(attempt.keywords['type'], path)}"
-        )
-    if message.startswith("Invalid enum value"):
-        message = f"Expected {_list_allowed(attempt.keywords['type'], path)}"
-    message = message.replace("Number out of range", "Expected `float`")
-    if message.startswith("Expected"):
-        expected = re.sub(
-            r"`(\w+)",
-            lambda word: _WORDS.get(word[1], word[1]),
-            message.partition(", got")[0],
-        )
-        message = f"e{expected[1:].replace('`', '')}, found {value!r:.100}"
-    if path:
-        message = f"{path}: {message}"
-    return message
+def _find_problems(
+    value: Any, type_: Any, path: str, attempt: Callable[[Any, Any], Any]
+) -> Iterator[str]:
+    """Find the problems of a value's parts, then of the value itself."""
+    for step, part, part_type in _list_parts(value, type_):
+        yield from _find_problems(part, part_type, path + step, attempt)
+    try:
+        attempt(value, type_)
+    except (ValueError, OverflowError) as error:
+        shown = "nothing" if value is None else f"{value!r:.100}"
+        expected = f"expected {_describe_type(type_info(type_))}, found {shown}"
+        yield f"{path}: {error.__cause__ or expected}".lstrip(":., ")
 
 
-def _find_entry(
-    table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]
-) -> str:
-    """Find the entry of a table that has an error, and remove the others.
-
-    msgspec leaves out its name.
-    """
-    for name, value in list(table.items()):
-        table.clear()
-        table[name] = value
-        try:
-            attempt(whole)
-        except ValueError as entry_error:
-            if str(entry_error) == error:
-                return name
-    raise LookupError
+def _list_parts(value: Any, type_: Any) -> Iterator[tuple[str, Any, Any]]:
+    """List the parts of a table or list: step of the path, value, type."""
+    origin = get_origin(type_) or type_
+    types = get_args(type_)
+    if origin is Annotated:
+        types = types[:1]
+    if origin in {Annotated, Union, UnionType}:
+        for alternative in types:
+            yield from _list_parts(value, alternative)
+    elif isinstance(value, list) and (origin is list or ... in types):
+        for index, part in enumerate(value):
+            yield f"[{index}]", part, types[0]
+    elif isinstance(value, dict) and origin not in {list, tuple}:
+        yield from _list_entries(value, type_)
 
 
-def _list_allowed(kind: Any, path: str) -> str:
-    """List the keys, or else the values, that a type allows at a path in the data."""
-    node: Any = msgspec.inspect.type_info(kind)
-    for key in re.findall(r"[^.\[\]]+", path):
-        for part in getattr(node, "types", (node,)):  # of a union; None has no keys
-            fields = {
-                field.encode_name: field.type for field in getattr(part, "fields", ())
-            }
-            node = fields.get(key) or getattr(
-                part, "value_type", getattr(part, "item_type", node)
-            )
-    allowed: list[object] = []
-    for part in getattr(node, "types", (node,)):
-        part = getattr(part, "key_type", part)
-        names = [field.encode_name for field in getattr(part, "fields", ())]
-        allowed += (
-            names
-            or getattr(part, "values", None)
-            or [member.value for member in getattr(part, "cls", ())]
-        )
-    *first, last = map(str, allowed or ["one of the documented values"])
+def _list_entries(table: dict[Any, Any], type_: Any) -> Iterator[tuple[str, Any, Any]]:
+    """List the keys and values of a table as `_list_parts` does."""
+    if arguments := get_args(type_):  # of a dictionary
+        key_type, value_type = arguments
+        for key, value in table.items():
+            # Keys that are numbers are text in JSON.
+            if key_type is not int:
+                yield ", key", key, key_type
+            yield f".{key}", value, value_type
+    node: Any = type_info(type_)
+    names: list[str] = []
+    for field in getattr(node, "fields", ()):
+        names.append(field.encode_name)
+        if field.required or names[-1] in table:
+            hints = get_type_hints(type_, include_extras=True)
+            yield f".{names[-1]}", table.get(names[-1]), hints[field.name]
+    if getattr(node, "forbid_unknown_fields", False):
+        for key in table:
+            yield ", key", key, Literal[tuple(names)]
+
+
+def _describe_type(node: Any) -> str:
+    """List the words for a type, or the values that it allows."""
+    words: list[object] = []
+    for part in getattr(node, "types", (node,)):  # of a union
+        word = _WORDS.get(type(part).__name__, "a table")
+        for name, sign in _LIMITS.items():
+            limit = getattr(part, name, None)
+            if limit is not None:
+                word += f" {sign} {limit}"
+        if items := getattr(part, "item_types", ()):
+            word += f" of length {len(items)}"
+        members = [*part.cls] if isinstance(part, EnumType) else [word]
+        words += getattr(part, "values", members)
+    *first, last = map(str, words)
     if not first:
         return last
     return f"{', '.join(first)} or {last}"

@@ -49,7 +49,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     families : str, sequence of str, or None
         Descriptor families, as ``leafid describe --list`` names them; None for all.
     acquisition_type : {"scan", "scan-like", "photo"}
-        How the pictures were taken, which decides how the leaf is found.
+        How the pictures were taken, which decides how the leaf is segmented.
     jobs : int
         Number of worker processes; -1 uses every core.
     cache : path or bool

@@ -31,6 +31,15 @@ _FORMULA_START = re.compile(r"^(?='*[=+@\t\r])")
 _ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
+def _read_bytes(file: StrPath, most: int) -> bytes:
+    with open_input(file) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        expected = f"expected a text file of at most {most >> 20} MiB"
+        raise LeafidError(f"{file}: {expected}, found more")
+    return data
+
+
 def read_text(file: StrPath) -> str:
     """Read an untrusted UTF-8 file, without byte order mark, with its line ends.
 
@@ -38,12 +47,7 @@ def read_text(file: StrPath) -> str:
     editors differ in that. A `LeafidError` that names the line and the first invalid
     byte is raised if it isn't UTF-8.
     """
-    with open_input(file) as stream:
-        data = stream.read(MAX_BYTES + 1).removeprefix(codecs.BOM_UTF8)
-    if len(data) > MAX_BYTES:
-        raise LeafidError(
-            f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more"
-        )
+    data = _read_bytes(file, MAX_BYTES).removeprefix(codecs.BOM_UTF8)
     try:
         return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
@@ -52,12 +56,18 @@ def read_text(file: StrPath) -> str:
         raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
 
 
+def read_word_lists(file: StrPath) -> dict[str, list[str]]:
+    """Read a file whose lines have a key, a colon, and values."""
+    lines = (line.partition(":") for line in read_text(file).splitlines())
+    return {word: others.split() for word, _, others in lines}
+
+
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 
     Returns None where a file is no UTF-8 text.
 
-    The line that tells Excel what separates cells is skipped.
+    The line that names the separator of cells to Excel is skipped.
     """
     with open_input(file) as stream:
         head = stream.read(1 << 16).removeprefix(codecs.BOM_UTF8)
@@ -150,14 +160,9 @@ def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
     A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or
-    entities of its own, which could grow endlessly or read other files.
+    defines entities, which could grow endlessly or read other files.
     """
-    with open_input(file) as stream:
-        data = stream.read(MAX_XML_BYTES + 1)
-    if len(data) > MAX_XML_BYTES:
-        raise LeafidError(
-            f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more"
-        )
+    data = _read_bytes(file, MAX_XML_BYTES)
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except defusedxml.DefusedXmlException:

@@ -40,8 +40,8 @@ RECIPES = Path(__file__).parent / "recipes"
 #: Seconds until a command shows progress: what it prints must not depend on how busy
 #: the machine is.
 NO_PROGRESS = 1e6
-#: The files that take longest, begun first: one that begins last leaves all cores but
-#: its own without work.
+#: The files that take longest, begun first: one that begins last leaves all other
+#: cores without work.
 _LONGEST = [
     "test_readme.py",
     "test_accuracy.py",

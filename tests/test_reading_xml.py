@@ -83,7 +83,7 @@ def test_empty_and_too_large(tmp_path):
         LeafidError, match=r":1: expected well-formed XML .* no element found"
     ):
         read_xml(write(tmp_path / "1.xml", b""))
-    with pytest.raises(LeafidError, match="at most 1024 KiB"):
+    with pytest.raises(LeafidError, match="at most 1 MiB"):
         read_xml(write(tmp_path / "1.xml", b"<a>" + b"b" * MAX_XML_BYTES + b"</a>"))
 
 

@@ -26,8 +26,9 @@ def _database() -> bytes:
 def target() -> Target:
     """Open the file as a store, look a value up, keep another.
 
-    What is found must stand there with its checksum. libFuzzer reads a checksum out of
-    the comparison with it and writes it beside a changed value: that is no damage.
+    What a store returns must stand in it with its checksum. libFuzzer reads a checksum
+    out of the comparison with it and writes it beside a changed value: that is no
+    damage.
     """
 
     def call(data: bytes, folder: Path) -> None:

@@ -7,16 +7,17 @@ parsed value has.
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import takewhile
 from textwrap import fill
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
-from leafid.pictures.picture import AcquisitionType, Collection
+from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
@@ -52,9 +53,7 @@ def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
     return _Argument(True, group, {"help": help, **keywords})
 
 
-def switch(help: str, *, group: str | None = None) -> Any:
-    return option(help, group=group, action="store_true")
-
+switch = partial(option, action="store_true")
 
 #: How shtab completes paths, by the shell.
 _COMPLETION = {"bash": "_shtab_compgen_files", "zsh": "_files"}
@@ -77,12 +76,11 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         )
 
 
-def suggest(word: str, words: Iterable[str]) -> str:
+def suggest(word: str, words: Mapping[str, object]) -> str:
     """Return the end of a message about an unknown word: the word most like it."""
     # Dashes, which all options have, make no two of them alike.
-    by_letters = {known.strip("-"): known for known in words}
-    alike = get_close_matches(word.strip("-"), by_letters, n=1)
-    return f"; did you mean {by_letters[alike[0]]}?" if alike else ""
+    alike = get_close_matches(word, words, n=1, cutoff=0.7)
+    return f"; did you mean {alike[0]}?" if alike else ""
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,6 +105,8 @@ class Parser(argparse.ArgumentParser):
             argument = getattr(options, name)
             if isinstance(argument, _Argument):
                 flag = f"--{name.replace('_', '-')}" if argument.is_option else name
+                if "type" in argument.keywords:
+                    argument.keywords.setdefault("metavar", "N")
                 action = groups[argument.group].add_argument(flag, **argument.keywords)
                 if not {"action", "choices", "type"} & argument.keywords.keys():
                     action.complete = _COMPLETION
@@ -137,6 +137,8 @@ class Parser(argparse.ArgumentParser):
         options = self._options()
         for action in self._actions:
             setattr(options, action.dest, action.default)
+            # Such a list needs nothing that is listed by it.
+            action.required &= "--list" not in words
         return parse(words, options)
 
     def error(self, message: str) -> NoReturn:
@@ -145,44 +147,27 @@ class Parser(argparse.ArgumentParser):
 
 
 def number_type(
-    expected: str,
-    is_valid: Callable[[float], bool],
+    low: float,
+    high: float,
     kind: type[int] | type[float] = float,
+    *,
+    has_zero: bool = True,
 ) -> Callable[[str], Any]:
-    """Make an argparse type of finite or whole numbers.
-
-    `expected` says in messages what `is_valid` checks.
-    """
+    """Make an argparse type of finite or whole numbers from `low` to `high`."""
+    noun = {float: "number", int: "whole number"}[kind]
+    expected = f"a {noun} from {low} to {high}" + " other than 0" * (not has_zero)
 
     def parse(word: str) -> float:
         value = parse_finite_number(word)
-        if value is None or value != kind(value) or not is_valid(value):
+        is_valid = value is not None and low <= value <= high and value == kind(value)
+        if value is None or not is_valid or not (value or has_zero):
             raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
         return kind(value)
 
     return parse
 
 
-_fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
-_gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
-positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
-_resample_count = number_type(
-    "a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int
-)
-_digit_count = number_type(
-    "a whole number from 1 to 15", lambda value: 1 <= value <= 15, int
-)
-_job_count = number_type(
-    f"a number of processes up to {MAX_JOBS}, or -1 for one a core",
-    lambda value: 0 < abs(value) <= MAX_JOBS,
-    int,
-)
-# Every random generator accepts this range.
-_seed = number_type(
-    "a whole number from 0 to 2000000000",
-    lambda value: 0 <= value <= 2_000_000_000,
-    int,
-)
+positive_int = number_type(1, 10**9, int)
 
 
 def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
@@ -214,12 +199,14 @@ def nonempty_word(word: str) -> str:
 _URL_SCHEMES = ("http://", "https://", "ftp://", "file://", "s3://")
 JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)",
-    type=_job_count,
+    type=number_type(-MAX_JOBS, MAX_JOBS, int, has_zero=False),
     default=-1,
-    metavar="N",
 )
 SEED = option(
-    "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
+    "seed of all random numbers (default: 0)",
+    # Every random generator accepts this range.
+    type=number_type(0, 2_000_000_000, int),
+    default=0,
 )
 LANGUAGE = option(
     "language of answers and pages, and of the common names that come first (default: "
@@ -242,8 +229,8 @@ class ReadingOptions:
     )
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, "
-        "author, date, latitude, longitude, split (default: metadata.csv, labels.csv, "
-        "annotations.csv or train.csv in the folder)",
+        "author, date, latitude, longitude, collection, split (default: metadata.csv, "
+        "labels.csv, annotations.csv or train.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(
@@ -258,10 +245,7 @@ class ReadingOptions:
 
     def as_keywords(self) -> dict[str, Any]:
         """Return the keyword arguments of `leafid.pictures.read_collection`."""
-        return {
-            name: getattr(self, name)
-            for name in ("layout", "metadata", "label_from", "plants_from")
-        }
+        return {name: getattr(self, name) for name in ReadingOptions.__annotations__}
 
 
 class PictureOptions(ReadingOptions):
@@ -279,15 +263,15 @@ class PictureOptions(ReadingOptions):
         Problems of the classes `refused` are raised.
         """
         collection = read_and_warn(paths, refused, **self.as_keywords())
+        pictures = self.assume(collection.pictures)
+        return replace(collection, pictures=tuple(pictures))
+
+    def assume(self, pictures: Iterable[Picture]) -> list[Picture]:
+        """Give pictures the type that is assumed, if one is."""
         if not self.assume_type:
-            return collection
+            return [*pictures]
         type_ = AcquisitionType(self.assume_type)
-        return replace(
-            collection,
-            pictures=tuple(
-                replace(picture, type=type_) for picture in collection.pictures
-            ),
-        )
+        return [replace(picture, type=type_) for picture in pictures]
 
 
 class UnlabelledOptions(PictureOptions):
@@ -315,57 +299,7 @@ class TableOptions:
     table: int | None = option(
         "print only the Nth table (default: all; CSV holds a single one)",
         type=positive_int,
-        metavar="N",
     )
-
-
-class ScoringOptions:
-    """Options that say which scores are computed, and how they are shown."""
-
-    metrics: list[str] | None = option(
-        "the scores to show; 'leafid evaluate --list' lists all (default: "
-        "S,top-1,top-5)",
-        metavar="NAME,…",
-        type=list_type(nonempty_word),
-    )
-    digits: int = option(
-        "decimals in text and LaTeX (default: 3)",
-        type=_digit_count,
-        default=3,
-        metavar="N",
-    )
-    intervals: Any = option(
-        "what follows a score: the bounds of its interval, its standard error, or "
-        "nothing (default: bounds)",
-        choices=("bounds", "error", "none"),
-        default="bounds",
-    )
-    confidence: float = option(
-        "confidence level of the intervals (default: 0.95)",
-        type=_fraction,
-        default=0.95,
-        metavar="SHARE",
-    )
-    resamples: int = option(
-        "resamples for intervals and tests (default: 10000)",
-        type=_resample_count,
-        default=10_000,
-        metavar="N",
-    )
-    seed: int = SEED
-
-    def as_score_options(self) -> Any:
-        """Return these options as `leafid.scoring.score_table.ScoreOptions`.
-
-        An unknown metric is a `UsageError`.
-        """
-        # NumPy takes longer to import than most commands need.
-        from leafid.scoring.metrics import find_metrics
-        from leafid.scoring.resampling import Bootstrap
-        from leafid.scoring.score_table import ScoreOptions
-
-        bootstrap = Bootstrap(self.resamples, self.confidence, self.seed)
-        return ScoreOptions(find_metrics(self.metrics), self.intervals, bootstrap)
 
 
 class ComputingOptions:
@@ -389,6 +323,6 @@ class CacheOptions(ComputingOptions):
         "maximum size of the feature cache; the oldest features are removed first "
         "(default: 4)",
         metavar="GIB",
-        type=_gibibytes,
+        type=number_type(0, 2**30, has_zero=False),
         default=4.0,
     )

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
@@ -18,11 +19,15 @@ from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.model.bundled import assign_types, load_recogniser
+from leafid.model.bundled import assign_types, find_bundled_model, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.picture import EmptyClass, Picture
-from leafid.pictures.splits import check_labels, select_training_pictures
+from leafid.pictures.picture import Collection, EmptyClass, Picture
+from leafid.pictures.splits import (
+    assume_plants,
+    check_labels,
+    select_training_pictures,
+)
 from leafid.pictures.summary import warn_of_shared_pictures
 
 T = TypeVar("T")
@@ -30,6 +35,11 @@ T = TypeVar("T")
 
 class PerPictureOptions(UnlabelledOptions, ComputingOptions):
     """Options of commands that measure pictures one by one."""
+
+    @property
+    def model_file(self) -> Path:
+        """The file of the model, by default the bundled one."""
+        return Path(self.model or find_bundled_model())
 
 
 @contextmanager
@@ -53,7 +63,7 @@ def open_loader(options: CacheOptions, console: Console) -> Iterator[FeatureLoad
 
 def map_pictures(
     function: Callable[[Picture], T],
-    pictures: Sequence[Picture],
+    collection: Collection,
     options: PerPictureOptions,
     console: Console,
     what: str,
@@ -63,6 +73,7 @@ def map_pictures(
     An unknown acquisition type is recognised first. Yield the pictures with the
     results. Pictures that can't be read are left out and reported.
     """
+    pictures = collection.pictures
     loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
     typed = list(pictures)
     with on_cluster(options.cluster):
@@ -83,6 +94,7 @@ def map_pictures(
         for picture, result in zip(typed, results, strict=True):
             if result is not None:
                 yield picture, result
+    console.status = int(bool(loader.unreadable) or collection.is_incomplete)
     if loader.unreadable:
         console.note(
             f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out"
@@ -101,18 +113,18 @@ class TrainingOptions(PictureOptions):
 
 
 def read_training_pictures(
-    path: str, options: PictureOptions, *, all_parts: bool = False
+    paths: str | Sequence[str], options: PictureOptions, *, all_parts: bool = False
 ) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, or of all.
+    """Read the labelled pictures of collections' training parts, or of all.
 
     The second result says whether some can't be used.
     """
-    collection = options.read(path, EmptyClass)
+    collection = options.read(paths, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    pictures = select_training_pictures(collection.pictures, source=path)
+    pictures = select_training_pictures(collection.pictures, str(collection.root))
     if all_parts:
         pictures = [*collection.select_labelled().pictures]
-    return pictures, collection.is_incomplete
+    return assume_plants(pictures), collection.is_incomplete
 
 
 def assign_types_and_warn(
@@ -125,7 +137,7 @@ def assign_types_and_warn(
 
     Warn that unknown plants make held-out scores too high.
 
-    A model that is extended has a recogniser, and its scores stay as they are.
+    A model that is extended has a recogniser, and keeps its scores.
     """
     if recogniser is None:
         check_labels(pictures)

@@ -18,12 +18,7 @@ examples:
   leafid info clef11.leafid --output field-guide
 """
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
@@ -47,11 +42,8 @@ from leafid.translation import translate
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
 FEW = 10
-# Text shows so many lines of a list; JSON has complete lists.
-_MAX_LINES = 20
-# Text shows so many letters of a line.
-_MAX_LENGTH = 400
-_LISTS = ("missing", "unreadable", "damaged", "duplicates", "problems", "warnings")
+# How many groups of similar pictures are listed.
+_MAX_GROUPS = 20
 
 
 class Options(ReadingOptions):
@@ -88,24 +80,25 @@ def run(options: Options, console: Console) -> None:
         check_output(options.similar, [*paths, options.metadata])
     collection = read_collection(paths, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
-
-    def make_failure(file: Path, problem: str) -> FileCheck:
-        return FileCheck(file, error=f"{file}: {problem}")
-
     results = ordered_map(
         check_file,
         files,
         jobs=options.jobs,
-        make_failure=make_failure,
+        make_failure=lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
         n_few=N_FEW_READ,
     )
     checks = list(console.progress(results, len(files), "reading"))
     summary = summarise(collection, checks)
     if options.format == "json":
-        _print_json(summary, console)
+        console.print_json(summary)
     else:
-        for line in _format_summary(summary):
-            console.print(line)
+        rare = [
+            count
+            for count in summary["species"]
+            if count["pictures"] < FEW or count["plants"] == 1
+        ]
+        text = render_page("summary.txt", summary=summary, rare=rare, few=FEW)
+        console.print(text.rstrip())
     if options.similar:
         _write_similar(options.similar, options.jobs, collection, console)
 
@@ -121,17 +114,13 @@ def _describe_model(file: Path, options: Options, console: Console) -> None:
         console.print(page)
     elif options.format == "json":
         facts = describe_model(model, str(file))
-        _print_json(facts | {"card": guide["card"]}, console)
+        console.print_json(facts | {"card": guide["card"]})
     else:
         number = translate("{number} species", number=len(model.species))
         console.print(f"{file}: {number}\n")
         console.stdout.write(render([guide["types"], guide["species"]], digits=3))
         if guide["note"]:
             console.print(f"\n{guide['note']}")
-
-
-def _print_json(value: dict[str, Any], console: Console) -> None:
-    console.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def _write_similar(
@@ -151,47 +140,9 @@ def _write_similar(
         path = str(get_relative_path(picture.file, collection.root))
         rows.append([path, str(picture.species), plants[picture.file]])
     write_text(table, format_csv(rows))
-    for line in _shorten(lines):
+    for line in lines[:_MAX_GROUPS]:
         console.note(f"one leaf: {escape_unprintable(line)}")
     console.note(
         f"groups of pictures of one leaf: {len(lines)}; {table} has plants, for "
         "--metadata"
     )
-
-
-def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
-    yield f"{summary['root']} (layout: {summary['layout']})\n"
-    counts = dict(summary["types"])
-    if len(counts) > 1:
-        counts["all"] = summary["total"]
-    rows = [{"type": type_, **count} for type_, count in counts.items()]
-    yield tabulate(rows, "keys", "plain") + "\n"
-    parts = (f"{part} {number}" for part, number in summary["parts"].items())
-    yield f"{'parts':<14}{', '.join(parts)}"
-    yield from _format_rare(summary["species"], [*summary["types"]])
-    yield ""
-    for title in _LISTS:
-        lines = summary[title]
-        if title == "duplicates":
-            lines = [*map(" = ".join, lines)]
-        yield f"{title:<14}{len(lines) or 'none'}"
-        yield from (f"  {escape_unprintable(line)}" for line in _shorten(lines))
-
-
-def _format_rare(counts: Sequence[dict[str, Any]], types: list[str]) -> Iterator[str]:
-    """Format the table of rare species."""
-    rows = []
-    for count in counts:
-        if count["pictures"] < FEW or count["plants"] == 1:
-            names = ("species", "pictures", "plants")
-            of_types = (count["by_type"].get(type_, 0) for type_ in types)
-            rows.append([*map(count.get, names), *of_types])
-    if rows:
-        title = f"species with fewer than {FEW} pictures, or a single plant"
-        yield f"\n{title}: {len(rows)} of {len(counts)}"
-        yield tabulate(rows, ["species", "pictures", "plants", *types], "plain")
-
-
-def _shorten(lines: Sequence[str]) -> Iterable[str]:
-    more = [f"and {len(lines) - _MAX_LINES} more"] if len(lines) > _MAX_LINES else []
-    return [*(line[:_MAX_LENGTH] for line in lines[:_MAX_LINES]), *more]

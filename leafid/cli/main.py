@@ -10,6 +10,8 @@ import traceback
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from textwrap import fill
 
 import numpy as np
@@ -25,66 +27,21 @@ from leafid.errors import (
     naming_what_to_install,
     to_one_line,
 )
+from leafid.textfiles import read_table
 from leafid.translation import DEFAULT_LANGUAGE, using_language
 
+#: The modules of all commands, below `leafid.cli`: each has the class Options, and the
+#: function run(options, console), which returns the exit status if that may be 1. Its
+#: docstring is the help. It is imported only when the command is called.
+COMMANDS: dict[str, str] = {}
 #: What each command does, by the headings of the overview.
-GROUPS = {
-    "identify": {
-        "predict": "name the species of pictures",
-        "explain": (
-            "explain the answer to a picture: its traits, and what speaks for the "
-            "species"
-        ),
-        "serve": "name the species of pictures on a web page, with a JSON API",
-        "measure": (
-            "measure leaves: length, width, area, lobes, teeth, in pixels or "
-            "millimetres"
-        ),
-        "segment": "cut leaves out of pictures",
-        "describe": "write the descriptors of leaves as a table",
-    },
-    "train": {
-        "train": "train a model on a collection",
-        "crossval": "cross-validate recipes by folds of plants",
-        "experiment": "run recipes by collections, protocols and seeds, to one table",
-    },
-    "score": {
-        "evaluate": "score run files",
-        "compare": "test whether runs differ",
-        "report": "write an HTML report on runs, with plots and pictures",
-        "check": "check a run file and list its problems",
-        "evaluate-hierarchy": (
-            "score plant runs that may answer with a genus, a family or an order"
-        ),
-    },
-    "other tasks": {
-        "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
-        "evaluate-interpretation": (
-            "score localised and named objects by the interpretation metric"
-        ),
-        "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
-        "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
-    },
-    "tools": {
-        "info": "show what a collection holds",
-        "cache": "show or clear the feature cache",
-    },
-}
-_FOLDERS = {
-    "identify": "identify.",
-    "train": "training.",
-    "score": "scoring.",
-    "other tasks": "tasks.",
-    "tools": "",
-}
-# A command's module has the class Options and the function run(options, console),
-# which returns the exit status if that may be 1. The docstring of the module is the
-# help. It is imported only when the command is called.
-COMMANDS = {
-    name: f"{_FOLDERS[group]}{name.replace('-', '_')}"
-    for group, commands in GROUPS.items()
-    for name in commands
-}
+GROUPS: defaultdict[str, dict[str, str]] = defaultdict(dict)
+for _, (_group, _module, _summary) in islice(
+    read_table(Path(__file__).with_name("commands.csv")), 1, None
+):
+    _name = _module.rpartition(".")[2].replace("_", "-")
+    COMMANDS[_name] = _module
+    GROUPS[_group][_name] = _summary
 #: Number of warnings of one kind that are shown; more are counted.
 _MAX_ALIKE = 10
 EXIT_BAD_DATA = 1
@@ -162,7 +119,7 @@ def _dispatch(words: list[str], console: Console, debug: bool) -> int:
         hint = suggest(command, COMMANDS)
         raise UsageError(f"unknown command {command!r}{hint}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(arguments))
-    if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
+    if command in GROUPS["identify"] and not has_help:
         # A failure in the other thread would be no error of the command.
         import cv2
 
@@ -184,7 +141,7 @@ def _dispatch(words: list[str], console: Console, debug: bool) -> int:
         _logging_to(console, logging.DEBUG if debug else logging.INFO),
         using_language(language),
     ):
-        return module.run(options, console) or 0
+        return module.run(options, console) or console.status
 
 
 def make_parser() -> argparse.ArgumentParser:

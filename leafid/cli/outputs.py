@@ -1,6 +1,7 @@
 """The outputs of commands: files, and streams that tests replace."""
 
 import io
+import json
 import logging
 import os
 import shutil
@@ -37,6 +38,8 @@ class Console:
     #: Seconds until the first line of progress, and between two lines, where stderr is
     #: no terminal.
     log_interval: float = 60.0
+    #: The exit status of a command that comes to its end: 1 if something is left out.
+    status: int = 0
 
     def __post_init__(self) -> None:
         # A file name may hold characters that the stream can't encode, or bytes that
@@ -49,6 +52,10 @@ class Console:
         """Write a line of the result; control characters in names are escaped."""
         text = escape_unprintable(text, keep="\n\N{NO-BREAK SPACE}")
         self.stdout.write(text + "\n")
+
+    def print_json(self, value: object) -> None:
+        """Write a value as JSON."""
+        self.print(json.dumps(value, ensure_ascii=False, indent=1))
 
     def note(self, text: str) -> None:
         """Write a message to stderr.
@@ -149,15 +156,10 @@ def check_output(
             f"{target.suffix}"
         )
     is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
-    if not target.is_file():
-        inputs = ()
     for path in [Path(path) for path in inputs if path]:
-        is_inside = (
-            is_metadata
-            and path.is_dir()
-            and target.resolve().is_relative_to(path.resolve())
-        )
-        if is_inside or (path.exists() and target.samefile(path)):
+        is_inside = is_metadata and path.resolve() in target.resolve().parents
+        is_there = target.is_file() and path.exists()
+        if is_there and (is_inside or target.samefile(path)):
             raise UsageError(
                 f"{flag} {output}: expected a file of its own, found one that is read; "
                 "name another"
@@ -180,10 +182,6 @@ def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     """
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
-    stems = Counter(file.stem.lower() for file in files)
-    names = {}
-    for file in files:
-        names[file] = file.stem
-        if stems[file.stem.lower()] > 1:
-            names[file] = os.path.relpath(file, base).replace(os.sep, "_")
-    return names
+    counts = Counter(file.stem.lower() for file in files)
+    names = {file: os.path.relpath(file, base).replace(os.sep, "_") for file in files}
+    return names | {file: file.stem for file in files if counts[file.stem.lower()] == 1}

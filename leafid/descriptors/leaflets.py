@@ -16,7 +16,7 @@ _MIN_LEAFLET = 0.08
 _NECKS = (0.6, 0.75)
 _PART = 0.25
 # Area, in those of the median piece, of a piece that is several leaflets.
-_MERGED = 2.5
+_MERGED = 3.1
 # A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or
 # it is as solid as this.
 _SIMPLE_DISC = 0.22
@@ -31,18 +31,16 @@ _OVERLAPPING_SOLIDITY = (0.72, 0.88)
 # Resolution below which, solidity above which and length in those of the hull above
 # which one piece may be leaflets that have merged. Reduced until they merge, 13 of 14
 # leaves of Albizia are beyond, and 2 % of simple leaves.
-_MERGING = 450.0
+_MERGING = 600.0
 _MERGING_SOLIDITY = 0.8
 _ROUGH = 1.5
 # Resolution below which any leaf of several leaflets may look like a simple one that is
 # less solid than this.
-_TINY = 70.0
+_TINY = 76.0
 _TINY_SOLIDITY = 0.93
 
 
-def count_leaflets(
-    blade: Mask, resolution: float = np.inf
-) -> tuple[bool | None, int | None]:
+def count_leaflets(blade: Mask, edge: float = 0.0) -> tuple[bool | None, int | None]:
     """Tell whether a leaf is compound, and of how many leaflets, from its blade.
 
     Leaflets are the pieces that remain where a disc fits, each of as many as a larger
@@ -51,8 +49,9 @@ def count_leaflets(
     Parameters
     ----------
     blade : bool (H, W)
-    resolution : float
-        As of `measure_resolution`: where it is low, gaps between leaflets are not seen.
+    edge : float
+        Width of the edge in pixels: gaps between leaflets that are not wider than this
+        are not seen.
 
     Returns
     -------
@@ -67,7 +66,7 @@ def count_leaflets(
     areas = stats[:, cv2.CC_STAT_AREA]
     kept = np.flatnonzero(areas > _MIN_LEAFLET * np.sort(areas)[-3:].mean())
     if len(kept) < 3:
-        is_simple = len(kept) == 1 and _is_simple(leaf, float(depth.max()), resolution)
+        is_simple = len(kept) == 1 and _is_simple(leaf, float(depth.max()), edge)
         return (False, 1) if is_simple else (None, None)
     numbers = []
     for index in kept.tolist():
@@ -95,7 +94,7 @@ def _count_parts(depth: Singles, share: float) -> int:
     return int(np.count_nonzero(areas > _PART * areas.max()))
 
 
-def _is_simple(leaf: Plane, widest: float, resolution: float) -> bool:
+def _is_simple(leaf: Plane, widest: float, edge: float) -> bool:
     """Whether a leaf of one piece is surely simple; `widest` is its largest disc."""
     side = float(np.sqrt(np.count_nonzero(leaf)))
     hull = find_convex_hull(leaf)
@@ -104,6 +103,7 @@ def _is_simple(leaf: Plane, widest: float, resolution: float) -> bool:
     outline = sum(cv2.arcLength(curve, True) for curve in curves)
     length, disc = outline / side, widest / side
     roughness = outline / max(cv2.arcLength(hull, True), 1.0)
+    resolution = outline / max(edge, 1e-9)
     low, high = _OVERLAPPING_SOLIDITY
     may_overlap = (
         length > _OVERLAPPING and disc < _OVERLAPPING_DISC and low < solidity < high

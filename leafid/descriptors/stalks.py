@@ -1,63 +1,62 @@
 """Finds where the stalk of a leaf ends and its blade begins, from the outline."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
-from leafid.descriptors.arrays import Floats, Plane, Points
-from leafid.descriptors.axis import find_axis, measure_symmetry
-from leafid.descriptors.shape.contour import resample
-from leafid.segmentation.crop import find_petiole_foot
-from leafid.segmentation.result import (
-    Mask,
-    Segmentation,
-    find_bounding_box,
-)
+from leafid.descriptors.arrays import Floats, Indices, Points
+from leafid.descriptors.axis import Axis
+from leafid.segmentation.result import Mask, Segmentation
 
-# Points of the outline that a stalk is followed on.
-_POINTS = 2048
-# Side to which a small leaf is enlarged first, and the empty pixels around it.
-_SIDE = 600
-_PAD = 3
-# Number of parts of a leaf that are joined, and the widest gap, in sides of the leaf.
-_MAX_PARTS = 12
-_MAX_GAP = 0.1
-_LINE_WIDTH = 3
 # Distance between both sides of a blade, in the greatest one: of a broad blade, and of
 # a slim one, whose stalk may be wider than that.
 _BROAD = (0.3, 0.6)
 # Share of the places before a blade that are narrower than its stalk at first sight.
 _QUANTILE = 0.3
+# Smallest number of points of a stalk.
+_MIN_PLACES = 3
 # How often the width of the stalk is measured again, where it was found.
 _ROUNDS = 2
-# Width, in those of the stalk, at which it widens into the blade, and that of the
-# leaflets of a rachis.
+# Width, in those of the stalk, at which it widens into the blade.
 _KNEE = 1.5
+# Width of a leaflet, in those of the stalk.
 _LEAFLET = 4.0
 # Reach of a sinus from its middle, in widths of the stalk.
 _REACH = 4.0
 # Smallest length of a stalk, in its widths, and in diagonals of the leaf.
 _MIN_SLENDERNESS = 1.5
 _MIN_LENGTH = 0.03
-# Smallest width of the outer half in that of the inner one: 1 of a stalk, a third of a
-# pointed tip; less of what the segmentation takes for a petiole.
-_MIN_EVENNESS = 0.75
-_MIN_EVENNESS_OF_PETIOLE = 0.55
-# Widening beyond the base, in that before it, which shows a petiole that isn't even.
-_SHARP = 2.5
+_MIN_RACHIS = 0.1
+
+
+class _Limits(NamedTuple):
+    """What an end of a leaf is like that is a stalk; one of both is enough."""
+
+    #: Smallest width of the outer half in that of the inner one: 1 of a stalk, a third
+    #: of a pointed tip.
+    evenness: float
+    #: Smallest widening beyond the base, in that before it.
+    sharpness: float
+
+
+# Of any end, and of what the segmentation takes for a petiole.
+_END = _Limits(0.75, 6.0)
+_PETIOLE = _Limits(0.55, 2.5)
 # Widest place beside the base, in widths of the blade.
 _BESIDE = 0.9
 # Curvature of a margin beside the base that is concave, in that of a straight one.
 _CONCAVE = 0.8
 # Smallest length of a stalk in that of one at the other end which is no rival.
 _RIVAL = 0.5
-# Of a compound leaf in diagonals of the blade: smallest length of the petiole, how far
-# leaflets may hang below its base, and how far the base may be from the foot.
-_MIN_PETIOLE = 0.1
-_MAX_DROOP = 0.075
-_MAX_OFFSET = 0.25
+# Confidence of an axis beside which there is no petiole.
+_PLAIN = 0.8
+# Smallest cosine between a petiole and the blade that it belongs to.
+_BEARING = np.cos(np.radians(45))
+# How far leaflets may hang below the base, in diagonals of the blade.
+_MAX_DROOP = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,7 @@ class Stalk:
     #: Where it meets the blade, and its far end.
     base: Points
     end: Points
-    #: The outline of the blade, (n, 2).
+    #: The outline of the blade, (n, 2), up to the base.
     outline: Points
 
     @property
@@ -75,173 +74,192 @@ class Stalk:
         """Straight from the base to the end."""
         return float(np.hypot(*(self.end - self.base)))
 
-    def remove(self, leaf: Mask) -> Mask:
-        """Remove the stalk, and what hangs on it, from the mask of the leaf."""
-        blade = np.zeros(leaf.shape, np.uint8)
-        cv2.fillPoly(blade, [np.rint(self.outline[:, ::-1]).astype(np.int32)], 1)
-        return leaf & cv2.dilate(blade, np.ones((5, 5), np.uint8)).view(bool)
-
-    def is_hidden(self, blade: Mask) -> bool:
+    @property
+    def is_hidden(self) -> bool:
         """Whether leaflets hang below the base, and may hide more of the stalk."""
-        points = np.argwhere(blade).astype(np.float64)
-        along = (self.base - self.end) / max(self.length, 1e-9)
-        lowest = float(((points - self.base) @ along).min())
-        return lowest < -_MAX_DROOP * _measure_diagonal(points)
+        along = (self.end - self.base) / max(self.length, 1e-9)
+        droop = float(((self.outline - self.base) @ along).max())
+        return droop > _MAX_DROOP * _measure_diagonal(self.outline)
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
-    """One side of an outline, from an end of the leaf."""
+class _Sides:
+    """Both sides of an outline, from an end of the leaf."""
 
+    #: (2, n, 2).
     points: Points
-    #: Distance of each point from the other side.
+    #: Distance of each point from the other side, (2, n).
     widths: Floats
 
-    def find_broad(self, width: float, start: int = 0) -> int:
-        """Find the first place that is as wide as this."""
-        return start + int(np.argmax(self.widths[start:] >= width))
+    def mark(self, starts: Indices | int, ends: Indices) -> Mask:
+        """Mark the places from the starts to before the ends."""
+        places = np.arange(self.widths.shape[1])
+        starts = np.broadcast_to(starts, 2)
+        return (places >= starts[:, None]) & (places < ends[:, None])
 
-    def find_narrow(self, width: float, end: int) -> int:
-        """Find the last place before `end` that is not wider."""
-        return int(np.flatnonzero(self.widths[: end + 1] <= width)[-1])
+    def find_broad(self, width: float, starts: Indices | int = 0) -> Indices:
+        """Find the first places from the starts on that are as wide as this."""
+        n_places = self.widths.shape[1]
+        is_broad = self.mark(starts, np.full(2, n_places)) & (self.widths >= width)
+        is_broad[:, -1] = True
+        return is_broad.argmax(axis=1)
+
+    def find_knees(self, width: float, ends: Indices) -> Indices:
+        """Find the last places before the ends that are as narrow as a stalk."""
+        is_narrow = self.mark(0, ends) & (self.widths <= _KNEE * width)
+        return is_narrow.shape[1] - 1 - is_narrow[:, ::-1].argmax(axis=1)
+
+    def average(self, places: Indices) -> Points:
+        """Average the points of both sides at these places."""
+        return self.points[[0, 1], places].mean(axis=0)
 
 
-def find_stalk(segmentation: Segmentation) -> Stalk | None:
-    """Find the stalk of a simple leaf: the petiole, or else one end that is like one.
+def find_stalk(
+    leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool = False
+) -> Stalk | None:
+    """Find the stalk of a leaf: the petiole, or else one end that is like one.
 
     None where there is none, or where both ends are alike.
+
+    Parameters
+    ----------
+    leaf : Segmentation
+    outline : (n, 2)
+        Of the whole leaf.
+    axis : Axis
+        Of its blade; no petiole stands on the side of one that is plain to see.
+    is_compound : bool
+        Whether leaflets follow on the stalk.
     """
-    outline = _trace_leaf(segmentation.mask)
-    if segmentation.petiole.any():
-        end = _find_end(segmentation)
-        stalk = follow_stalk(outline, end, is_petiole=True)
+    direction = axis.tip - axis.base
+    middle = (axis.tip + axis.base) / 2
+    if leaf.petiole.any():
+        stalk = follow_stalk(
+            outline, _find_end(leaf), is_petiole=True, is_compound=is_compound
+        )
         if stalk is not None:
-            return stalk
-    axis = find_axis(measure_symmetry(segmentation.blade), outline)
-    along = outline @ (axis.tip - axis.base)
-    ends = outline[[int(np.argmin(along)), int(np.argmax(along))]]
-    candidates = [follow_stalk(outline, end) for end in ends]
+            offset = middle - stalk.base
+            is_behind = offset @ (stalk.base - stalk.end) < 0
+            cosine = measure_cosine(offset, direction)
+            is_spine = axis.confidence >= _PLAIN and abs(cosine) < _BEARING
+            if not is_behind and not is_spine:
+                return stalk
+    along = outline @ direction
+    candidates = [
+        follow_stalk(outline, outline[place], is_compound=is_compound)
+        for place in (int(np.argmin(along)), int(np.argmax(along)))
+    ]
     stalks = sorted(filter(None, candidates), key=lambda stalk: stalk.length)
     if len(stalks) == 2 and stalks[0].length > _RIVAL * stalks[1].length:
         return None
     return stalks[-1] if stalks else None
 
 
-def find_rachis(segmentation: Segmentation) -> Stalk | None:
-    """Find the petiole of a compound leaf, up to the first leaflet.
-
-    None where it may be longer than what is seen of it.
-    """
-    foot = find_petiole_foot(segmentation)
-    if foot is None:
-        return None
-    foot = foot[::-1]
-    end = _find_end(segmentation)
-    length = float(np.hypot(*(foot - end)))
-    width = np.count_nonzero(segmentation.petiole) / max(length, 1.0)
-    outline = _trace_leaf(segmentation.mask)
-    bases = []
-    for side in _list_sides(outline, end):
-        leaflet = side.find_broad(_LEAFLET * width)
-        bases.append(side.points[side.find_narrow(_KNEE * width, leaflet)])
-    base = min(bases, key=lambda point: float(np.hypot(*(point - end))))
-    stalk = Stalk(base, end, outline)
-    blade = np.argwhere(segmentation.blade).astype(np.float64)
-    diagonal = _measure_diagonal(blade)
-    is_doubtful = (
-        stalk.length < _MIN_PETIOLE * diagonal
-        or abs(stalk.length - length) > _MAX_OFFSET * diagonal
-        or stalk.is_hidden(segmentation.blade)
-    )
-    return None if is_doubtful else stalk
-
-
 def follow_stalk(
-    outline: Points, end: Points, *, is_petiole: bool = False
+    outline: Points,
+    end: Points,
+    *,
+    is_petiole: bool = False,
+    is_compound: bool = False,
 ) -> Stalk | None:
     """Follow a stalk on both sides of an outline, (n, 2), from its end.
 
     Its sides are near each other up to the blade; what is wider before, as a bud, a
     stipule or a scrap, belongs to it. The base is where the margins of the blade, as
-    straight or as round as beside the stalk, meet. None where the outline widens at
-    once, or steadily as towards a tip. The method is leafid's own.
+    straight or as round as beside the stalk, meet; of a compound leaf it is the first
+    leaflet. None where the outline widens at once, or steadily as towards a tip. The
+    method is leafid's own.
     """
+    limits = _PETIOLE if is_petiole else _END
     sides = _list_sides(outline, end)
-    broadest = min(float(side.widths.max()) for side in sides)
+    broadest = float(sides.widths.max(axis=1).min())
     for share in _BROAD:
-        stalk = _measure_stalk(sides, share, broadest, is_petiole=is_petiole)
-        if stalk is not None:
+        broad = sides.find_broad(share * broadest)
+        if min(broad) <= _MIN_PLACES:
+            continue
+        width, knees = _measure_width(sides, broad)
+        evenness = _measure_evenness(sides, knees, width)
+        sharpness = _measure_sharpness(sides, knees, broad)
+        if is_compound:
+            # Of two leaflets, the base is at the lower one.
+            knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
+            knees[:] = knees.min()
+        elif evenness < limits.evenness and sharpness < limits.sharpness:
+            continue
+        stalk = _make_stalk(sides, knees, width, broadest)
+        least_length = _MIN_RACHIS if is_compound else _MIN_LENGTH
+        shortest = max(width, least_length * _measure_diagonal(outline))
+        if stalk is not None and stalk.length >= shortest:
             return stalk
     return None
 
 
-def _measure_stalk(
-    sides: tuple[_Side, _Side], share: float, broadest: float, *, is_petiole: bool
-) -> Stalk | None:
-    """Measure the stalk before a blade that is as wide as a share of its width."""
-    ends = [side.find_broad(share * broadest) for side in sides]
-    before = [side.widths[1:end] for side, end in zip(sides, ends, strict=True)]
-    width = (
-        float(np.quantile(np.concatenate(before), _QUANTILE)) if min(ends) > 3 else 0
-    )
-    if not width:
-        return None
+def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
+    """Measure the width of a stalk before broad places, and find where it ends."""
+    width = float(np.quantile(sides.widths[sides.mark(1, broad)], _QUANTILE))
     for _ in range(_ROUNDS):
-        knees = _find_knees(sides, ends, width)
-        inner = [
-            side.widths[(knee + 1) // 2 : knee + 1]
-            for side, knee in zip(sides, knees, strict=True)
-        ]
-        width = float(np.median(np.concatenate(inner)))
-    knees = _find_knees(sides, ends, width)
-    knee = _average(sides, knees)
-    narrow = np.concatenate(
-        [
-            side.points[: last + 1][side.widths[: last + 1] <= _KNEE * width]
-            for side, last in zip(sides, knees, strict=True)
-        ]
-    )
+        knees = sides.find_knees(width, broad)
+        inner = sides.mark((knees + 1) // 2, knees + 1)
+        width = max(float(np.median(sides.widths[inner])), 1e-9)
+    return width, sides.find_knees(width, broad)
+
+
+def _measure_evenness(sides: _Sides, knees: Indices, width: float) -> float:
+    """Measure the width of the outer half in that of the inner one."""
+    step = float(np.hypot(*(sides.points[0, 1] - sides.points[0, 0])))
+    # The end itself is as narrow as a tip.
+    first = np.minimum(round(0.5 * width / max(step, 1e-9)) + 1, knees)
+    outer = sides.mark(first, np.maximum((first + knees) // 2, first + 1))
+    return float(np.median(sides.widths[outer])) / width
+
+
+def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
+    """Measure how fast a leaf widens from the knees on, in how fast it does before."""
+    both = np.arange(2)
+    widths = sides.widths[both, knees]
+    after = (sides.widths[both, broad] - widths) / np.maximum(broad - knees, 1)
+    before = widths / np.maximum(knees, 1)
+    return float((after / np.maximum(before, 1e-9)).min())
+
+
+def _make_stalk(
+    sides: _Sides, knees: Indices, width: float, broadest: float
+) -> Stalk | None:
+    """Find the ends of a stalk, given where it widens; None where it is too short.
+
+    Straight margins of a blade meet in a line, round ones in a parabola; where they
+    are concave, the blade begins at the knees.
+    """
+    knee = sides.average(knees)
+    is_narrow = sides.mark(0, knees + 1) & (sides.widths <= _KNEE * width)
+    narrow = sides.points[is_narrow]
     end = narrow[int(np.argmax(np.hypot(*(narrow - knee).T)))]
     length = float(np.hypot(*(end - knee)))
     if length < _MIN_SLENDERNESS * width:
         return None
     along = (end - knee) / length
-    # Depths at which the blade is wider and wider, from the knee.
-    growth = np.sqrt(np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0))
-    levels = _KNEE * width * growth ** np.array([1, 2])
-    places = [
-        [
-            side.find_broad(level, start)
-            for side, start in zip(sides, knees, strict=True)
-        ]
-        for level in levels
-    ]
-    depths = [float((knee - _average(sides, place)) @ along) for place in places]
-    first, second = depths[0], depths[1] - depths[0]
-    evenness = _measure_evenness(sides, knees, width)
-    if is_petiole:
-        is_even = evenness >= _MIN_EVENNESS_OF_PETIOLE
-        is_stalk = is_even or _measure_sharpness(sides, knees, places[1]) >= _SHARP
-    else:
-        is_stalk = evenness >= _MIN_EVENNESS
-    outline = np.concatenate([sides[0].points, sides[1].points[:0:-1]])
-    shortest = max(width, _MIN_LENGTH * _measure_diagonal(outline))
-    if not is_stalk or length - first / (growth - 1) < shortest:
-        return None
-    # Straight margins meet in a line, round ones in a parabola; where they are concave,
-    # the blade begins at the knee.
-    is_round = second > growth**1.5 * first
-    shift = max(0.0, first) / (growth ** (1 + is_round) - 1)
-    if second < _CONCAVE * growth * first:
-        shift = 0.0
-    blade = np.concatenate(
-        [sides[0].points[knees[0] :], sides[1].points[: knees[1] : -1]]
+    # Depths at which the blade is wider and wider, from the knees.
+    growth = float(np.sqrt(np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0)))
+    depth, whole = (
+        float((knee - sides.average(sides.find_broad(level, knees))) @ along)
+        for level in _KNEE * width * growth ** np.array([1, 2])
     )
-    rises = [
-        _measure_rise(side.points[place:] - knee, along, width)
-        for side, place in zip(sides, knees, strict=True)
-    ]
-    return Stalk(knee + (shift - max(rises)) * along, end, blade)
+    shift = max(0.0, depth) / (growth - 1)
+    if length - shift < max(width, 0):
+        return None
+    bend = (whole - depth) / max(depth * growth, 1e-9)
+    if bend < _CONCAVE:
+        shift = 0.0
+    elif bend > np.sqrt(growth):
+        shift /= growth + 1
+    rise = max(
+        _measure_rise(points[place:] - knee, along, width)
+        for points, place in zip(sides.points, knees, strict=True)
+    )
+    base = knee + (shift - rise) * along
+    left, right = sides.points
+    outline = np.vstack([left[knees[0] :], right[: knees[1] : -1], base])
+    return Stalk(base, end, outline)
 
 
 def _measure_rise(offsets: Points, along: Points, width: float) -> float:
@@ -253,96 +271,34 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
     across = np.abs(offsets @ (along[::-1] * (1, -1)))
     is_back = np.maximum.accumulate(heights) - heights > width / 2
     end = int(np.argmax(is_back | (across > _REACH * width)))
-    return float(
-        heights[0] if across[end] > _REACH * width else heights[: end + 1].max()
-    )
+    if across[end] > _REACH * width:
+        return float(heights[0])
+    return float(heights[: end + 1].max())
 
 
-def _find_knees(sides: tuple[_Side, _Side], ends: list[int], width: float) -> list[int]:
-    return [
-        side.find_narrow(_KNEE * width, end - 1)
-        for side, end in zip(sides, ends, strict=True)
-    ]
-
-
-def _average(sides: tuple[_Side, _Side], places: list[int]) -> Points:
-    """Average the points of both sides at these places."""
-    points = [side.points[place] for side, place in zip(sides, places, strict=True)]
-    return np.mean(points, axis=0)
-
-
-def _measure_evenness(
-    sides: tuple[_Side, _Side], knees: list[int], width: float
-) -> float:
-    """Measure the width of the outer half in that of the inner one."""
-    ratios = []
-    for side, knee in zip(sides, knees, strict=True):
-        step = float(np.hypot(*(side.points[1] - side.points[0])))
-        # The end itself is as narrow as a tip.
-        first = min(round(0.5 * width / max(step, 1e-9)) + 1, knee)
-        middle = (first + knee) // 2
-        outer = float(np.median(side.widths[first : max(middle, first + 1)]))
-        inner = float(np.median(side.widths[middle : knee + 1]))
-        ratios.append(outer / max(inner, 1e-9))
-    return float(np.mean(ratios))
-
-
-def _measure_sharpness(
-    sides: tuple[_Side, _Side], knees: list[int], places: list[int]
-) -> float:
-    """Measure how fast a leaf widens from the knees to places beyond, as before."""
-    ratios = []
-    for side, knee, place in zip(sides, knees, places, strict=True):
-        after = (side.widths[place] - side.widths[knee]) / max(place - knee, 1)
-        before = side.widths[knee] / max(knee, 1)
-        ratios.append(after / max(before, 1e-9))
-    return float(min(ratios))
-
-
-def _list_sides(outline: Points, end: Points) -> tuple[_Side, _Side]:
+def _list_sides(outline: Points, end: Points) -> _Sides:
     """List both halves of an outline, from the point that is nearest to an end."""
     start = int(np.argmin(np.hypot(*(outline - end).T)))
-    turned = np.roll(outline, -start, axis=0)
     half = len(outline) // 2
-    left = turned[: half + 1]
-    right = np.roll(turned[::-1], 1, axis=0)[:half]
+    left = np.roll(outline, -start, axis=0)[:half]
+    right = np.roll(outline[::-1], start + 1, axis=0)[:half]
     widths = [cKDTree(right).query(left)[0], cKDTree(left).query(right)[0]]
-    return _Side(left, widths[0]), _Side(right, widths[1])
+    return _Sides(np.stack([left, right]), np.stack(widths))
 
 
-def _find_end(segmentation: Segmentation) -> Points:
+def _find_end(leaf: Segmentation) -> Points:
     """Find the point of a petiole that is farthest from the blade."""
-    outside = 1 - segmentation.blade.view(np.uint8)
+    outside = 1 - leaf.blade.view(np.uint8)
     distance = cv2.distanceTransform(outside, cv2.DIST_L2, 5)
-    petiole = segmentation.petiole
+    petiole = leaf.petiole
     return np.argwhere(petiole)[int(np.argmax(distance[petiole]))].astype(np.float64)
+
+
+def measure_cosine(vectors: Points, direction: Points) -> Points:
+    """Measure the cosine of the angle between vectors, (..., 2), and a direction."""
+    lengths = np.linalg.norm(vectors, axis=-1) * np.hypot(*direction)
+    return vectors @ direction / np.maximum(lengths, 1e-9)
 
 
 def _measure_diagonal(points: Points) -> float:
     return float(np.hypot(*np.ptp(points, axis=0)))
-
-
-def _trace_leaf(leaf: Mask) -> Points:
-    """Trace the outline of a leaf, whose parts are joined by lines."""
-    row0, row1, col0, col1 = find_bounding_box(leaf)
-    crop = leaf[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
-    factor = max(1, round(_SIDE / max(crop.shape)))
-    grey = np.pad(crop.repeat(factor, 0).repeat(factor, 1), _PAD)
-    curves, _ = cv2.findContours(grey, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    largest, *others = sorted(curves, key=len, reverse=True)
-    for curve in others[: _MAX_PARTS - 1]:
-        _join(grey, largest[:, 0], curve[:, 0])
-    curves, _ = cv2.findContours(grey, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    curve = max(curves, key=len)[:, 0, ::-1].astype(np.float64)
-    # A pixel is `factor` pixels wide now, around the same middle.
-    points = resample(curve, _POINTS) - _PAD - (factor - 1) / 2
-    return points / factor + (row0, col0)
-
-
-def _join(grey: Plane, first: Points, second: Points) -> None:
-    """Draw a line between two parts that are near each other, columns and rows."""
-    distances, nearest = cKDTree(second).query(first)
-    place = int(distances.argmin())
-    if distances[place] <= _MAX_GAP * max(grey.shape):
-        start, end = first[place].tolist(), second[nearest[place]].tolist()
-        cv2.line(grey, start, end, 255, _LINE_WIDTH)

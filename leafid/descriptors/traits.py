@@ -16,15 +16,23 @@ from collections.abc import Mapping
 import numpy as np
 
 from leafid.descriptors.arrays import Floats, Indices, Points, Singles
-from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
+from leafid.descriptors.edge_width import measure_edge
+from leafid.descriptors.landmarks import Landmarks, find_landmarks
 from leafid.descriptors.leaflets import count_leaflets
-from leafid.descriptors.resolution import measure_resolution
+from leafid.descriptors.profile import (
+    END_OF_LOBED,
+    NOTCH,
+    is_fan,
+    measure_profile,
+    share_ends,
+)
 from leafid.descriptors.shape.contour import compute_contour_length, find_hull
 from leafid.descriptors.shape.margin import (
     compute_margin_signals,
     measure_sinuses,
     smooth_closed,
 )
+from leafid.descriptors.tracing import trace_leaf
 from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
@@ -56,13 +64,13 @@ _LOBES = 0.03
 _SCALES = (_FINE, _TEETH, _LOBES)
 # How far half of the margin strays, in lengths of the outline, without and with teeth
 # or lobes. Between both, waves of a margin and low teeth can't be told from each other.
-_UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
+_UNEVEN = {_FINE: (1.05e-4, 1.7e-4), _TEETH: (1.7e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
 # Resolution at which all teeth or lobes are seen, and the power of it with which the
 # limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
 # reduced or blurred, that are said to be entire, 5 % have teeth.
 _RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
 # Smallest distance of teeth that can be counted, in widths of the edge.
-_MIN_SPACING = 6.0
+_MIN_SPACING = 8.0
 # Longest cut along the border of the picture, in widths, of a whole blade.
 _MAX_CUT = 0.1
 # Distance from the border, in pixels, of a margin that isn't cut, and the smallest
@@ -90,23 +98,20 @@ _MIN_LOBE = 0.2
 # leaves of 11 species.
 _MIN_BITE = 0.01
 _ROUND = 0.57
-_NOTCH = 0.02
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+# Smallest number of teeth of a margin: fewer are waves, or damage.
+_MIN_TEETH = 3
 # Standard deviations, in a wave, of an outline whose bends are measured, and their
 # smallest kurtosis in teeth: at most 1.51 in drawn waves, at least 1.79 in drawn teeth.
 _STEPS = 16
 _MIN_KURTOSIS = 1.55
-# What is farther from the midvein, in half widths, belongs to the lobes of a base.
-_OUTER = 0.3
 # Smallest height of a tooth that counts, in widths of the blade.
 _MIN_PEAK = 0.004
 # Greatest difference of the number of teeth at the next smoothing, if it is sure.
 _REPEATED = 0.12
-# Step of a profile along the midrib, and the distance from an end at which its angle
-# is measured, in lengths of the blade.
-_STEP = 1 / 128
-_END = 0.25
+# Traits of the ends that lobed blades have.
+_ENDS = ("apex_angle", "apex_bulge", "base_angle", "base_extension")
 
 
 def measure_reliable_traits(
@@ -131,9 +136,11 @@ def measure_reliable_traits(
     """
     if not leaf.blade.any():
         return {}, None
-    resolution = measure_resolution(trace_blade(leaf.blade)[0], leaf.picture)
-    is_compound, leaflets = count_leaflets(leaf.blade, resolution)
-    landmarks = find_landmarks(leaf, ends, is_compound=is_compound)
+    outline = trace_leaf(leaf.mask)
+    edge = measure_edge(outline, leaf.picture)
+    is_compound, leaflets = count_leaflets(leaf.blade, edge)
+    landmarks = find_landmarks(leaf, outline, ends, is_compound=is_compound)
+    resolution = compute_contour_length(landmarks.contour) / edge
     traits: dict[str, float] = {}
     if leaf.outline_confidence < MIN_CONFIDENCE or leaf.may_be_several:
         return traits, landmarks
@@ -202,7 +209,7 @@ def _measure_form(
     length, width = landmarks.extent.tolist()
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
-    profile = _measure_profile(framed)
+    profile = measure_profile(framed)
     n_bites, n_sinuses = _count_bites(landmarks.contour)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
@@ -212,21 +219,21 @@ def _measure_form(
         if lobes is None:
             return None
         traits |= lobes
-        names = {"base_angle", "base_extension"}
-        is_wide = profile["base_angle"] >= 87 and profile["base_extension"] < 0.03
-        # The width of a lobed blade is that of its lobes: a wide angle need not be that
-        # of the base.
-        if has_base and not is_wide:
-            traits |= {name: profile[name] for name in names}
+        if has_base:
+            # Farther away are other lobes.
+            ends = measure_profile(framed, END_OF_LOBED)
+            traits |= {name: ends[name] for name in _ENDS}
     elif is_lobed is False:
         traits["lobes"] = 0.0
         is_elliptic = is_framed and abs(profile["widest"] - 0.5) < _SYMMETRIC
         if has_base:
             traits |= profile
-            if n_bites and profile["apex_extension"] > _NOTCH:
+            if n_bites and profile["apex_extension"] > NOTCH:
                 # The notch may be the bite.
                 del traits["apex_angle"]
-        elif is_elliptic:
+        elif is_framed:
+            traits |= share_ends(profile)
+        if is_elliptic and not has_base:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
     return traits
 
@@ -366,12 +373,13 @@ def _measure_teeth(
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
     number = counts.pop(best)
-    if may_be_wavy and number > 2 and _is_wavy(contour, is_margin, number):
+    is_wavy = number < _MIN_TEETH or _is_wavy(contour, is_margin, number)
+    if may_be_wavy and is_wavy:
         return {}
     traits = {"tooth_depth": 100 * heights[best] / width}
     neighbours = counts[max(best - 1, 0) : best + 1]
     differences = [abs(neighbour - number) for neighbour in neighbours]
-    if number > 2 and min(differences) <= _REPEATED * number:
+    if number >= _MIN_TEETH and min(differences) <= _REPEATED * number:
         traits["teeth"] = float(number)
     return traits
 
@@ -423,43 +431,3 @@ def find_peaks(values: Floats, prominence: float) -> Indices:
             peak = max(peak, kept.pop(), key=values.__getitem__)
         kept.append(peak)
     return np.array(kept, np.int64)
-
-
-def is_fan(values: Mapping[str, float]) -> bool:
-    """Whether a blade, by its traits, is a wedge or half a disc with a broad end."""
-    angle = values.get("apex_angle", 0)
-    is_wedge = angle >= 115 and values.get("base_bulge", 1) < 0.1
-    ratio = values["length_width"]
-    return (is_wedge and ratio < 1) or (angle >= 130 and ratio < 0.7)
-
-
-def _measure_profile(framed: Points) -> dict[str, float]:
-    """Measure the blade's width along the midrib, and the form of its two ends."""
-    places = np.rint(framed[:, 0] / _STEP).astype(int)
-    levels = np.arange(places.min(), places.max() + 1)
-    half = np.full((2, len(levels)), -np.inf)
-    for side, reach in zip((1, -1), half, strict=True):
-        np.maximum.at(reach, places - levels[0], side * framed[:, 1])
-        is_reached = np.isfinite(reach)
-        reach[:] = np.interp(levels, levels[is_reached], reach[is_reached])
-    width = half.sum(axis=0)
-    along = levels * _STEP
-    distance = np.abs(framed[:, 1])
-    is_outer = distance > _OUTER * distance.max()
-    traits = {
-        "widest": float(along[width >= 0.95 * width.max()].mean()),
-        "parallel": float(np.count_nonzero(width >= 0.975 * width.max()) * _STEP),
-        "base_extension": max(0.0, -float(framed[is_outer, 0].min())),
-        "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
-    }
-    for name, place, direction in (("apex", 1.0, -1), ("base", 0.0, 1)):
-        # From the end to where its angle is measured.
-        steps = np.linspace(0, _END, 16)[1:]
-        margins = [np.interp(place + direction * steps, along, side) for side in half]
-        ends = np.maximum(np.array(margins)[:, -1:], 1e-6)
-        bulges = margins - ends * steps / _END
-        traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / _END).sum()))
-        traits[f"{name}_bulge"] = float(
-            (bulges[:, :-1].mean(axis=1) / ends[:, 0]).mean()
-        )
-    return traits

@@ -22,7 +22,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
 from leafid.versions import DRAWING_VERSION
 
-# The minimum width of a tilted leaf along a random direction, relative to its own.
+# The minimum width of a tilted leaf along a random direction, relative to the leaf.
 _MIN_WIDTH = 0.6
 # By how much perspective enlarges the near end and reduces the far end at most.
 _PERSPECTIVE = 0.16
@@ -81,7 +81,7 @@ class Augmentation:
 class AugmentedPicture:
     """A picture that others are made from.
 
-    The picture is read, and its leaf is found, once for all of them.
+    The picture is read and segmented once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side, at most 640. The
     views show `needed_parts`.
@@ -196,8 +196,8 @@ def _degrade_picture(
 
     A leaf may be pressed or back-lit.
 
-    The lightness and the colours of the leaf are changed beside those of its
-    background, then all of them.
+    The lightness and the colours of the leaf are changed relative to its background,
+    then those of the whole picture.
     """
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))

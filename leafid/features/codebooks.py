@@ -45,9 +45,8 @@ def learn_encoders(
     learner = _Learner(recipe, loader, seed)
     by_types = group_by(local, lambda name: local[name].codebook_types)
     for types, names in by_types.items():
-        # The types may be those of the codebook, which recipes then share with all its
-        # vectors. Where their pictures show too few features, all pictures are learned
-        # from.
+        # Recipes with equal codebook types share the codebook and its vectors. Where
+        # pictures of these types show too few features, all pictures are learned from.
         of_types = [picture for picture in pictures if picture.type in types]
         learner.learn(names, of_types)
         learner.learn(names, pictures)

@@ -58,7 +58,7 @@ def composite_photo(
     focus, exposed as by a camera. Odd numbers give a branch, even numbers a nearly
     single leaf; the result depends on the number and on the content of the image alone.
     It is four to three, landscape or upright, with `longest_side` in pixels; an image
-    without a leaf is returned as it is.
+    without a leaf is returned unaltered.
 
     References
     ----------

@@ -173,7 +173,7 @@ class PictureViews:
 
     Each is made when it is first used.
 
-    If the segmentation found no leaf, the whole picture counts as leaf.
+    Without a leaf in the segmentation, the whole picture counts as leaf.
     """
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:

@@ -340,7 +340,7 @@ class FeatureLoader:
         return [computation.read(stored, of_picture) for of_picture in keys]
 
     def look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Look up some keys in the cache; without one, nothing is found."""
+        """Look up some keys in the cache; without a cache, none is there."""
         return self.cache.get(keys) if self.cache else {}
 
     def store(self, items: Sequence[tuple[bytes, bytes]]) -> None:

@@ -240,7 +240,7 @@ def list_recipes() -> list[str]:
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     """Read the recipe of an acquisition type.
 
-    The name is that of a shipped recipe, a ``.toml`` file, or a folder of such files.
+    The name is a shipped recipe, a ``.toml`` file, or a folder of such files.
 
     A `LeafidError` is raised when there is none that serves the type, or one isn't
     valid: the file, the key, what was expected and found.

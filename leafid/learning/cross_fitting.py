@@ -65,7 +65,7 @@ def cross_fit(
 ) -> FittedExpert:
     """Fit a classifier to all rows, and score each row by one fitted without its fold.
 
-    Each fit computes means and all else from its own rows: held-out ones teach it
+    Each fit computes means and all else from its training rows: held-out ones teach it
     nothing.
 
     Parameters

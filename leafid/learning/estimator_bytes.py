@@ -1,7 +1,7 @@
 """Fitted estimators of scikit-learn as bytes, by skops, which executes none of them.
 
 Compiled code of scikit-learn trusts the arrays of an estimator, and wrong ones can make
-it write to memory that isn't its own: load only bytes whose author the user trusts
+it write to the memory of others: load only bytes whose author the user trusts
 (`leafid.permissions`).
 """
 
@@ -40,7 +40,7 @@ def dump(estimator: Any) -> bytes:
         data = skops.dumps(estimator)
         _check_types(skops, data)
     except Exception as error:
-        # skops raises errors of its own for estimators that it can't store.
+        # skops raises various errors for estimators that it can't store.
         raise LeafidError(
             f"{type(estimator).__name__} can't be stored: {error}; use another "
             "classifier"
@@ -51,8 +51,8 @@ def dump(estimator: Any) -> bytes:
 def load(data: bytes) -> Any:
     """Make the estimator of `dump` again, without executing anything in the bytes.
 
-    A `ValueError` is raised when they hold no classifier, or one with other types than
-    those of scikit-learn and NumPy, or of a version of scikit-learn that this one can't
+    A `ValueError` is raised when they hold no classifier, or one with types beside
+    scikit-learn's and NumPy's, or of a version of scikit-learn that this one can't
     read; a `LeafidError` is raised when skops is not installed.
     """
     skops = _import_skops()

@@ -3,7 +3,7 @@
 For a leaf of a known species, one score stands out in each expert, and the experts
 agree. Examples are leaves that were held out: scored by classifiers that didn't see
 their plants, they are of a known species; by classifiers that didn't see their species,
-of an unknown one.
+of an unknown one. Species that the model is not to know give further examples.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ class Knownness(NamedTuple):
     gain: float
 
 
-def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
+def fit_knownness(
+    leaves: HeldOutLeaves, weights: np.ndarray, further: Examples | None = None
+) -> Knownness:
     """Learn to distinguish leaves of known species from others.
 
     A leaf counts among the known only if the classifiers that didn't see its plant saw
@@ -79,6 +81,8 @@ def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
     leaves : HeldOutLeaves
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
+    further : Examples, optional
+        The evidence of further leaves of unknown species, grouped by plant.
     """
     evidence = leaves.scores.map(
         lambda scores: compute_evidence(
@@ -93,12 +97,14 @@ def fit_knownness(leaves: HeldOutLeaves, weights: np.ndarray) -> Knownness:
         np.append(leaves.weights * sees_species.without_plant, leaves.weights),
         np.tile(leaves.plants, 2),
     )
+    if further:
+        examples = Examples(*map(np.concatenate, zip(examples, further, strict=True)))
     coefficients, probabilities = fit_calibrated(examples, _PENALTY)
     comparable = sees_species.without_plant & sees_species.without_more_plants
     changes = evidence.without_plant - evidence.without_more_plants
     total = max(leaves.weights[comparable].sum(), 1e-12)
     mean_change = leaves.weights[comparable] @ changes[comparable] / total
-    known, unknown = np.split(probabilities, 2)
+    known, unknown = np.split(probabilities[: 2 * n_leaves], 2)
     gain = float(np.sum(mean_change * coefficients[:-1]))
     # What evidence loses is noise.
     return Knownness(coefficients, known, unknown, max(0.0, gain))

@@ -21,6 +21,7 @@ from leafid.learning.knownness import (
 )
 from leafid.learning.leafness import MIN_LEAF, Leafness, predict_leafness
 from leafid.learning.logistic import (
+    Examples,
     apply_logistic,
     balance,
     fit_logistic,
@@ -134,6 +135,7 @@ def fit_rejection(
     leafness: Leafness,
     p_leaf: np.ndarray,
     weights: np.ndarray,
+    further: Examples | None = None,
 ) -> Rejection:
     """Learn the probability of a known species, and calibrate that of the first one.
 
@@ -146,8 +148,10 @@ def fit_rejection(
         The probabilities that the leaves are leaves, each without its plant.
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
+    further : Examples, optional
+        As for `fit_knownness`.
     """
-    knownness = fit_knownness(leaves, weights)
+    knownness = fit_knownness(leaves, weights, further)
     calibration = _fit_calibration(leaves, p_leaf, knownness, weights)
     # Without the gain, fewer leaves than asked for would be rejected.
     odds = np.exp(-knownness.gain)

@@ -79,14 +79,14 @@ class TrainingRows:
     """Training vectors as classifiers see them; only parts are in memory at once.
 
     A row is its mapped vector less the mean, times the scale. Every classifier centres
-    its own rows, so that nothing learned depends on the mean, which only makes products
+    its rows, so that nothing learned depends on the mean, which only makes products
     more precise.
     """
 
     #: float (n, d).
     vectors: np.ndarray
     #: int (n,): domains (acquisition type and augmentation), each of which is centred
-    #: on a mean of its own.
+    #: on its mean.
     domains: np.ndarray
     #: The feature map of the vectors.
     map: str
@@ -161,7 +161,7 @@ class TrainingRows:
         This keeps lengths and angles in at most as many columns as there are rows, so
         that every linear classifier learns the same in a fraction of the time. The
         second result is the coefficients that combine rows to the axes of that space,
-        float64 (n, k), for `rotate_back`; None where the rows stay as they are.
+        float64 (n, k), for `rotate_back`; None where the rows stay the same.
         """
         n_rows, n_columns = self.shape
         if n_columns <= n_rows:

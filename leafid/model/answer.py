@@ -62,12 +62,12 @@ class Answer(NotebookMixin):
     #: All species with their probabilities, rounded down to nine digits: the most
     #: probable first, equally probable ones in alphabetical order.
     ranking: list[tuple[str, float]]
-    #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all
+    #: Confidence of the segmentation, from 0 to 1. 0: it shows no leaf, and all
     #: species are equally probable.
     confidence: float
     #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf
-    #: is of a species that the model knows; those of the ranking hold if it is. None
-    #: where the model has not learned to tell.
+    #: is of a species that the model knows. The ranking holds if both are true. None
+    #: where the model has not learned to distinguish leaves.
     p_leaf: float | None = None
     p_known: float | None = None
     #: The rank of the taxon that the thresholds let the model name, or why it names
@@ -130,10 +130,7 @@ class Answer(NotebookMixin):
 
     @property
     def shares(self) -> list[tuple[str, float, str]]:
-        """The first five species, with their probabilities as numbers and in words.
-
-        The probabilities are those of `calibrate`.
-        """
+        """The first five species, with `calibrate` of each as a number and in words."""
         first = [
             (self._describe_species(name), self.calibrate(p))
             for name, p in self.ranking[:5]
@@ -160,8 +157,8 @@ class Answer(NotebookMixin):
     def answer_probability(self) -> float | None:
         """The probability that the picture shows a leaf of what `name` says.
 
-        It is calibrated on held-out pictures. It is that of the first species where the
-        model names none, and None for a picture that can't be read.
+        It is calibrated on held-out pictures. Where the model names nothing, the first
+        species of the ranking counts; it is None for a picture that can't be read.
         """
         if self.problem is not None:
             return None
@@ -240,9 +237,9 @@ class Answer(NotebookMixin):
 
     @property
     def details(self) -> str:
-        """The probabilities that that of the answer is made of.
+        """The probabilities of which the product is the probability of the answer.
 
-        "" where the model has not learned to tell leaves.
+        "" where the model has not learned to distinguish leaves.
         """
         if self.p_leaf is None or self.p_known is None:
             return ""
@@ -256,9 +253,10 @@ class Answer(NotebookMixin):
         )
 
     def calibrate(self, probability: float) -> float:
-        """Turn a probability into that of a picture that may show anything.
+        """Turn the probability of a species or taxon into one of any picture.
 
-        It is one of the ranking, or of a higher taxon. It is multiplied by `p_leaf` and
+        In the ranking, the picture is known to show a leaf of a known species. Here it
+        may show anything: the probability is multiplied by `p_leaf` and
         `p_known`, and corrected by what held-out pictures taught. A species that is not
         the first gets at most what the first one leaves.
         """
@@ -333,7 +331,7 @@ class Answer(NotebookMixin):
 
     @property
     def has_leaf(self) -> bool:
-        """Whether a leaf was found in the picture."""
+        """Whether the segmentation of the picture has a leaf."""
         return self.confidence > 0
 
     @property

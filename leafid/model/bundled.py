@@ -11,7 +11,11 @@ from leafid.features.loader import FeatureLoader
 from leafid.files import StrPath
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, log_types
-from leafid.pictures.picture import Picture, warn_of_lost_species
+from leafid.pictures.picture import (
+    Picture,
+    group_by_collection,
+    warn_of_lost_species,
+)
 
 DEFAULT_NAME = "imageclef2011.leafid"
 #: Share of the pictures without a type below which a recognised type is taken for an
@@ -56,30 +60,56 @@ def assign_types(
     loader: FeatureLoader,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Give pictures of a collection without a type one that is frequent among them.
+    """Give pictures without a type one that is frequent in their collection.
 
-    Leave out unreadable ones.
+    The types are logged, and lost species warned of.
 
-    The recogniser is that of the bundled model by default. The types are logged, and
-    lost species warned of.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    loader : FeatureLoader
+    recogniser : TypeRecogniser, optional
+        By default the one of the bundled model.
+
+    Returns
+    -------
+    list of Picture
+        Without unreadable ones.
     """
-    used = recogniser or load_recogniser(pictures)
-    if used is None:
+    recogniser_of_types = recogniser or load_recogniser(pictures)
+    if recogniser_of_types is None:
         return list(pictures)
-    typed = used.recognise_pictures(pictures, loader).values()
+    typed: list[Picture] = []
+    for name, members in group_by_collection(pictures).items():
+        typed += _assign_types_of_collection(members, loader, recogniser_of_types, name)
+    warn_of_lost_species(pictures, typed)
+    return typed
+
+
+def _assign_types_of_collection(
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    recogniser: TypeRecogniser,
+    name: str,
+) -> list[Picture]:
+    typed_pictures = recogniser.recognise_pictures(pictures, loader).values()
     counts = Counter(
         picture.require_type()
-        for picture, probability in typed
+        for picture, probability in typed_pictures
         if probability is not None
     )
-    ranked = counts.most_common()
-    given = {
-        type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_
-        for type_, count in ranked
+    types_by_count = counts.most_common()
+    frequent_types = {
+        type_: types_by_count[0][0]
+        if count < MIN_TYPE_SHARE * counts.total()
+        else type_
+        for type_, count in types_by_count
     }
-    log_types(Counter(given[type_] for type_ in counts.elements()))
-    warn_of_lost_species(pictures, [picture for picture, _ in typed])
+    types = Counter(frequent_types[type_] for type_ in counts.elements())
+    log_types(types, collection=name)
     return [
-        replace(p, type=given[p.require_type()]) if probability is not None else p
-        for p, probability in typed
+        replace(p, type=frequent_types[p.require_type()])
+        if probability is not None
+        else p
+        for p, probability in typed_pictures
     ]

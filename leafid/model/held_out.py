@@ -28,8 +28,8 @@ class HeldOutAnswers:
     The classifiers were trained without the plant of the picture.
     """
 
-    #: All are of the identifier's type; of a large collection they are those of a
-    #: sample of its plants.
+    #: All are of the identifier's type; of a large collection, they are of a sample of
+    #: its plants.
     pictures: list[Picture]
     #: float64 (n, n_species), with a column for each of `species`.
     probabilities: np.ndarray
@@ -64,13 +64,19 @@ class HeldOutAnswers:
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
-    """Score held-out answers.
+    """Score the held-out answers of several folds together.
 
-    Those of several folds, which share no picture, are scored together.
+    Parameters
+    ----------
+    answers : sequence of HeldOutAnswers
+        Of folds that share no picture.
 
-    The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a
-    picture of known species none; ``pictures`` is the number of pictures scored,
-    ``unseen`` that of those left out because their species is unknown.
+    Returns
+    -------
+    dict of str to float
+        ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, unless there is no
+        picture of a known species; ``pictures``, the number scored; and ``unseen``, the
+        number left out because their species is unknown.
     """
     known = [fold.select_known() for fold in answers]
     pictures = [picture for fold in known for picture in fold.pictures]
@@ -94,9 +100,17 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
 
 
 def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
-    """Rank each picture's label among all species, from 1, or 0 where these lack it.
+    """Rank each picture's label among all species.
 
-    Equally likely species rank in the order of the columns.
+    Parameters
+    ----------
+    answers : HeldOutAnswers
+
+    Returns
+    -------
+    (n,), int
+        From 1; 0 where the species lack the label. Equally likely species rank in the
+        order of the columns.
     """
     is_label = (
         np.argsort(-answers.probabilities, axis=1, kind="stable")

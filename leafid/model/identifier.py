@@ -82,21 +82,27 @@ class Identifier:
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
-        for kept in self.statistics.values():
-            yield from (kept.components, kept.remainder)
+        for statistics in self.statistics.values():
+            yield from (statistics.components, statistics.remainder)
             # Means of measures, which have different units, are few.
-            if kept.transform.scale is None:
-                yield from kept.transform.means.values()
+            if statistics.transform.scale is None:
+                yield from statistics.transform.means.values()
 
     def predict_proba(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> np.ndarray:
-        """Give each picture the probability of every species, float64 (n, n_species).
+        """Give each picture the probability of every species.
 
-        Rows sum to 1.
+        Parameters
+        ----------
+        features : sequence of Features
+        scores : sequence of (n, n_species), optional
+            What `score` returned, if at hand.
 
-        All species are equally likely where no leaf was found. `scores` are those of
-        `score`, if at hand.
+        Returns
+        -------
+        (n, n_species), float64
+            Rows sum to 1. All species are equally likely in a picture without a leaf.
         """
         confidence = np.array([item.confidence for item in features])
         probabilities = fuse(
@@ -114,10 +120,19 @@ class Identifier:
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Give the probabilities of a leaf, and of a known species: float64 (n,).
+        """Give the probabilities of a leaf, and of a known species.
 
-        The second holds if there is a leaf. The first is 0 where no leaf was found.
-        None without a `rejection`.
+        Parameters
+        ----------
+        features : sequence of Features
+        scores : sequence of (n, n_species), optional
+            What `score` returned, if at hand.
+
+        Returns
+        -------
+        tuple of two (n,), float64, or None
+            The first is 0 in a picture without a leaf. The second holds if there is a
+            leaf. None without a `rejection`.
         """
         if self.rejection is None or not features:
             return None
@@ -127,8 +142,8 @@ class Identifier:
             scores or self.score(features), trust, self.weights, confidence
         )
         measures = stack(features, LEAF_MEASURES)
-        leaf, known = self.rejection.assess(measures, evidence)
-        return np.where(confidence > 0, leaf, 0.0), known
+        p_leaf, p_known = self.rejection.assess(measures, evidence)
+        return np.where(confidence > 0, p_leaf, 0.0), p_known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""
@@ -148,9 +163,19 @@ def stack(features: Sequence[Features], name: str) -> np.ndarray:
 
 
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
-    """Give each expert's trust in each picture, from 0 to 1.
+    """Give each expert's trust in each picture.
 
-    It is the segmentation's confidence where the expert goes by that, else 1.
+    Parameters
+    ----------
+    recipe : Recipe
+    confidence : (n,), float
+        Confidence of the segmentation of each picture, from 0 to 1.
+
+    Returns
+    -------
+    list of (n,), float
+        For each expert, from 0 to 1: the confidence where the expert goes by it, else
+        1.
     """
     return [
         confidence if expert.trust == "segmentation" else np.ones(len(confidence))

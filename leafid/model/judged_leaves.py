@@ -23,8 +23,22 @@ def judge_leaves(
 ) -> Iterator[tuple[LeafMeasures, str]]:
     """Measure the leaves of an image, and judge each as `list_verdicts` does.
 
-    The confidences of what isn't surely a leaf are multiplied by the probability that
-    it is one. What doesn't fit the leaves of the named species is left out.
+    Parameters
+    ----------
+    model : Model
+    picture : Picture or (H, W, 3), uint8
+        What the model is asked about.
+    image : (H, W, 3), uint8
+        The decoded picture, in BGR order.
+    leaves : sequence of Segmentation
+    acquisition_type : AcquisitionType
+
+    Yields
+    ------
+    measures : LeafMeasures
+        What doesn't fit the leaves of the named species is left out. The confidences of
+        what isn't surely a leaf are multiplied by the probability that it is one.
+    verdict : str
     """
     answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
     for leaf, answer in zip(leaves, answers, strict=False):
@@ -41,11 +55,19 @@ def list_verdicts(
     leaves: Sequence[Segmentation],
     acquisition_type: AcquisitionType,
 ) -> list[tuple[str, float]]:
-    """Say which leaves of an image are "leaf", "no leaf" or "unclear".
+    """Say which leaves of an image are leaves.
 
-    A single leaf is answered by the picture, which may have other leaves; each of
-    several by itself. Each verdict has the factor for confidences: 1 for a leaf, else
-    the probability that it is one.
+    Parameters
+    ----------
+    model, picture, image, leaves, acquisition_type
+        As for `judge_leaves`.
+
+    Returns
+    -------
+    list of (str, float)
+        For each leaf "leaf", "no leaf" or "unclear", and the factor for confidences: 1
+        for a leaf, else the probability that it is one. A single leaf is answered by
+        the picture, which may have other leaves; each of several by itself.
     """
     answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
     return [_judge(answer) for answer in answers]

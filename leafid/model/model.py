@@ -153,13 +153,13 @@ class Model(NotebookMixin):
             Name a genus, family or order where no species is probable enough. Its
             thresholds were learned without `sessions`.
         color : {"bgr", "rgb"}
-            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or
-            of Pillow and Matplotlib.
+            The order of channels in arrays: as in OpenCV and `leafid.read_image`, or as
+            in Pillow and Matplotlib.
 
         Yields
         ------
         Answer
-            One for each picture, in their order, or that of the sessions. A picture
+            One for each picture, in their order, or by session. A picture
             that can't be read has no ranking; `Answer.problem` says why. One in memory
             is called ``pictures[3]`` by its position.
 
@@ -205,12 +205,12 @@ class Model(NotebookMixin):
         LeafidError
             When there is no picture, or as `identify`.
         """
-        listed = self._list_pictures(pictures, assume_type, color)
-        if not listed:
+        records = self._list_pictures(pictures, assume_type, color)
+        if not records:
             raise LeafidError("expected at least one picture of the plant, found none")
         loader = FeatureLoader(jobs=jobs)
         answers = self.predict(
-            listed, loader, reject_at, back_off=back_off, group_by="all"
+            records, loader, reject_at, back_off=back_off, group_by="all"
         )
         return next(answers)
 
@@ -223,7 +223,7 @@ class Model(NotebookMixin):
         cache: StrPath | bool = True,
         color: str = "bgr",
     ) -> np.ndarray:
-        """Compute the features that the model classifies, for classifiers of your own.
+        """Compute the features that the model classifies, for other classifiers.
 
         Parameters
         ----------
@@ -245,15 +245,15 @@ class Model(NotebookMixin):
             When a picture can't be read, or they are of several types, which have
             different features.
         """
-        listed = self._list_pictures(pictures, assume_type, color)
+        records = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
-            recognised = self.recogniser.recognise_pictures(listed, loader)
-            typed = [picture for picture, _ in recognised.values()]
+            recognised = self.recogniser.recognise_pictures(records, loader)
+            typed_records = [picture for picture, _ in recognised.values()]
             features: list[Features | None] = []
-            types = {picture.require_type() for picture in typed}
+            types = {picture.require_type() for picture in typed_records}
             if len(types) == 1:
                 [identifier] = [self[type_].identifier for type_ in types]
-                features = list(loader.stream(typed, identifier.extractor))
+                features = list(loader.stream(typed_records, identifier.extractor))
         for problem in loader.unreadable.values():
             raise LeafidError(problem)
         if not features:
@@ -323,7 +323,7 @@ class Model(NotebookMixin):
         Parameters
         ----------
         language : {"en", "fr", "de"} or None
-            None leaves the names as they are.
+            None keeps the names of the model.
 
         Returns
         -------
@@ -342,11 +342,11 @@ class Model(NotebookMixin):
     def _list_pictures(
         self, pictures: Any, assume_type: AcquisitionType | str | None, color: str
     ) -> list[Picture]:
-        listed = list_pictures(pictures, color)
+        records = list_pictures(pictures, color)
         if not assume_type:
-            return listed
+            return records
         type_ = self[AcquisitionType.parse(assume_type)].identifier.type
-        return [replace(picture, type=type_) for picture in listed]
+        return [replace(picture, type=type_) for picture in records]
 
     def _answer_batch(
         self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float

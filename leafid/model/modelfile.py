@@ -1,6 +1,6 @@
 """The model file: objects as JSON and their arrays, in the format of safetensors.
 
-Reading it executes no code, and makes no estimator of scikit-learn, but those that the
+Reading it executes no code, and makes no estimator of scikit-learn except what the
 user allows (`leafid.permissions`). Objects are dataclasses and structs, whose
 annotations say what every value has to be.
 """
@@ -40,8 +40,16 @@ def write_object(
     """Write an object to a model file; equal ones give equal bytes.
 
     Each array of the object becomes a dictionary with the name of its values, which are
-    written once where they are equal. Those of `halved` are written in half precision,
-    with a scale for each column.
+    written once where they are equal.
+
+    Parameters
+    ----------
+    path : path
+    content : object
+        A dataclass or struct whose annotations `read_object` checks.
+    halved : iterable of array
+        Arrays of the object that are written in half precision, with a scale for each
+        column.
     """
     names: dict[tuple[object, ...], str] = {}
     arrays: dict[str, np.ndarray] = {}
@@ -85,9 +93,21 @@ def write_object(
 def read_object(path: StrPath, type_: type[T]) -> T:
     """Read an object of a type from a model file.
 
-    A `LeafidError` says if the file is missing, damaged, something else, or of another
-    format version, if it needs what the user doesn't allow, or if there is not enough
-    memory.
+    Parameters
+    ----------
+    path : path
+    type_ : type
+        A dataclass or struct, as was written.
+
+    Returns
+    -------
+    object of that type
+
+    Raises
+    ------
+    LeafidError
+        When the file is missing, damaged, something else, or of another format version,
+        when it needs what the user doesn't allow, or when memory is short.
     """
     try:
         with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:

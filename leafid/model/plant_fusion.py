@@ -28,14 +28,25 @@ def fuse_answers(
     answers: Sequence[Answer],
     reject_at: float,
 ) -> Answer:
-    """Make one answer from those to the pictures of a plant.
+    """Make one answer from the answers to the pictures of a plant.
 
-    These become its `Answer.parts`. A picture counts in proportion to its probability
-    to show a leaf, or not at all if its verdict is that it shows none or can't be
-    judged. The plant's probability of a leaf is the highest of its pictures. The odds
-    that its species is known are the geometric mean of those of the pictures: a mean
-    doesn't get surer with the number of pictures, as the pictures of an unknown species
-    resemble each other.
+    A picture counts in proportion to its probability to show a leaf, or not at all if
+    its verdict is that it shows none or can't be judged. The plant's probability of a
+    leaf is the highest of its pictures. The odds that its species is known are the
+    geometric mean of the odds of its pictures: a mean doesn't get surer with the number
+    of pictures, as the pictures of an unknown species resemble each other.
+
+    Parameters
+    ----------
+    types : mapping of AcquisitionType to TypeModel
+    answers : sequence of Answer
+        They become the `Answer.parts` of the result.
+    reject_at : float
+        The share, from 0 to 1, of the leaves of known species that may be rejected.
+
+    Returns
+    -------
+    Answer
     """
     readable = [answer for answer in answers if not answer.problem]
     if not readable:

@@ -6,12 +6,12 @@ from leafid.model.answer import Decision
 from leafid.segmentation.condition import Condition
 from leafid.translation import translate
 
-# At most 3 % of the scans of ImageCLEF 2011 are beyond a bound, those that touch the
-# border, and 2 % of all pictures on sheets of that, the Swedish and the UCI set. Beyond
-# it are 99 % of those that were blurred (with a standard deviation of 6 pixels of 800),
-# all that were darkened (to 0.15) or reduced (to 50 pixels), and 91 % of those that
-# were cut in half. Needles are no reason, as measures of the outline tell only a
-# quarter of them from leaves.
+# At most 3 % of the scans of ImageCLEF 2011 are beyond a bound, as they touch the
+# border, and 2 % of all pictures on sheets of this, the Swedish and the UCI set. Beyond
+# it are 99 % of blurred pictures (with a standard deviation of 6 pixels of 800), all
+# darkened (to 0.15) or reduced ones (to 50 pixels), and 91 % of halves of pictures.
+# Needles are no reason, as measures of the outline distinguish only a quarter of them
+# from leaves.
 _MIN_SHARPNESS = 0.6
 _MIN_LIGHTNESS = 0.25
 _MAX_CUT = 0.1
@@ -21,9 +21,18 @@ _MIN_SIDE = 64
 def explain_doubt(
     condition: Condition, decision: Decision = "species"
 ) -> tuple[str, ...]:
-    """List what makes a picture hard to judge, the most important first.
+    """List what makes a picture hard to judge.
 
-    Each reason says what to do.
+    Parameters
+    ----------
+    condition : Condition
+    decision : str
+        The decision of the answer, as in `leafid.model.answer.Answer`.
+
+    Returns
+    -------
+    tuple of str
+        The most important reason first. Each says what to do, in the current language.
     """
     if decision == "no-leaf":
         # What was measured is no leaf.

@@ -68,8 +68,10 @@ class TypeRecogniser:
         return typed
 
 
-def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
-    """Log how many pictures, of at least so many, were recognised as each type.
+def log_types(
+    recognised: Counter[AcquisitionType], at_least: int = 1, collection: str = ""
+) -> None:
+    """Log how many pictures were recognised as each type, where there are enough.
 
     In a collection of one kind, several types mean errors.
     """
@@ -83,7 +85,11 @@ def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
     hint = ""
     if len(recognised) > 1:
         hint = "; if all were taken in the same way, say which: --assume-type"
-    _log.info("acquisition types recognised: %s%s", counts, hint)
+    start = "acquisition types recognised"
+    if collection:
+        start = f"{collection}: {start}"
+        hint = ""
+    _log.info("%s: %s%s", start, counts, hint)
 
 
 def expand_features(features: np.ndarray) -> np.ndarray:

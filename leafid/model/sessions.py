@@ -23,8 +23,8 @@ _ROUNDS = 10
 def find_session(picture: Picture) -> Hashable:
     """Give what the pictures of a session share: author, day and coordinates.
 
-    A picture without a day, or with neither author nor coordinates, is a session of its
-    own.
+    A picture without a day, or with neither author nor coordinates, is a
+    session alone.
     """
     day, coordinates = (picture.date or "")[:_DAY], picture.coordinates
     if len(day) < _DAY or (picture.author is None and coordinates is None):
@@ -76,13 +76,13 @@ def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAns
     columns = [np.searchsorted(species, fold.species) for fold in answers]
     table = np.zeros((len(pictures), len(species)))
     parts = np.split(table, np.cumsum([len(fold.pictures) for fold in answers])[:-1])
-    for part, fold, known in zip(parts, answers, columns, strict=True):
-        part[:, known] = fold.probabilities
+    for part, fold, species_columns in zip(parts, answers, columns, strict=True):
+        part[:, species_columns] = fold.probabilities
     for session in _find_sessions(pictures):
         table[session] = pool_evidence(table[session], np.ones(len(session)))
     return [
-        replace(fold, probabilities=part[:, known])
-        for part, fold, known in zip(parts, answers, columns, strict=True)
+        replace(fold, probabilities=part[:, species_columns])
+        for part, fold, species_columns in zip(parts, answers, columns, strict=True)
     ]
 
 
@@ -122,14 +122,14 @@ def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
            [0.95, 0.05],
            [0.72, 0.28]])
     """
-    alone = np.asarray(probabilities, np.float64)
+    prior = np.asarray(probabilities, np.float64)
     weight = np.asarray(weights, np.float64)[:, None]
     has_support = weight.sum() - weight > 0
-    posterior = alone
+    posterior = prior
     for _ in range(_ROUNDS):
         evidence = weight * posterior
-        product = alone * (1 + evidence.sum(axis=0) - evidence)
+        product = prior * (1 + evidence.sum(axis=0) - evidence)
         posterior = np.where(
-            has_support, product / product.sum(axis=1, keepdims=True), alone
+            has_support, product / product.sum(axis=1, keepdims=True), prior
         )
     return posterior

@@ -155,12 +155,21 @@ def fit_thresholds(
 ) -> Thresholds | None:
     """Fit the thresholds of sets and of backing off on held-out answers.
 
-    None without a picture of known species.
+    Only pictures of known species count: an identifier that was trained on all plants
+    knows all of its species. Sets are fitted on pictures, as their definitions demand.
+    For backing off every plant counts once: the pictures to identify later show other
+    plants. Where the taxa are no tree, there is no `back_off`, which is logged.
 
-    Only those count: an identifier that was trained on all plants knows all of its
-    species. Sets are fitted on pictures, as their definitions demand. For backing off
-    every plant counts once: the pictures to identify later show other plants. Where the
-    taxa are no tree, there is no `back_off`, which is logged.
+    Parameters
+    ----------
+    held_out : HeldOutAnswers
+    taxa : mapping of str to Taxon
+        By the species' names.
+
+    Returns
+    -------
+    Thresholds or None
+        None without a picture of known species.
     """
     known = held_out.select_known()
     if not known.pictures:

@@ -21,18 +21,24 @@ _CLOSE = 0.02
 
 
 def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
-    """Choose the name to compare the first one with: the second, unless it is excluded.
+    """Choose the name to compare the first one with.
 
-    It is then the species that held-out pictures of the first one were most often taken
-    for, if there is one.
+    Parameters
+    ----------
+    answer : Answer
+    species : mapping of str to Species
+
+    Returns
+    -------
+    list of str
+        The second name, unless it is excluded. It is then the species that held-out
+        pictures of the first one were most often taken for, if there is one.
     """
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
         return [second]
-    if answer.type is None:
-        return []
-    record = species[first].types.get(answer.type)
-    if record is None or record.held_out is None:
+    record = answer.type and species[first].types.get(answer.type)
+    if not record or not record.held_out:
         return []
     return [name for name in record.held_out.confused_with if name in species][:1]
 
@@ -40,20 +46,28 @@ def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """Compare a leaf's traits with the ranges of two species.
+    """Compare a leaf with two species, by the traits in which they differ.
 
-    List those in which the species differ, clearest first.
+    Parameters
+    ----------
+    records : mapping of str to Species
+    names : sequence of str
+        Of the two species; nothing is compared with fewer.
+    values : mapping of str to float
+        The traits of the leaf, as of `measure_reliable_traits`.
 
-    Each has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
-    species, and what the value speaks for as `favours`: a species if it lies in its
-    range and not near that of the other, "against both" if it lies near none, or else
-    "neither". Where nothing is clear, the clearest traits are listed; for fewer
-    `names`, nothing.
+    Returns
+    -------
+    list of dict
+        The clearest difference first; where nothing is clear, the clearest traits. Each
+        has `title` and `unit` as in ``trait_titles.csv``, `value`, `ranges` of both
+        species, and `favours`: a species if the value lies in its range and not near
+        the other range, "against both" if it lies near none, or else "neither".
     """
     differences = []
     for trait, title in read_titles().items():
-        known = [records[name].traits.get(trait) for name in names]
-        ranges = [range_ for range_ in known if range_ is not None]
+        ranges_of_all = [records[name].traits.get(trait) for name in names]
+        ranges = [range_ for range_ in ranges_of_all if range_ is not None]
         if trait not in values or len(ranges) < 2:
             continue
         if min(range_.n_pictures for range_ in ranges) >= _MIN_PICTURES:
@@ -76,32 +90,30 @@ def _compare_trait(
     difference.
     """
     value = title.to_unit(value)
-    scaled = [
-        TraitRange(
-            low=title.to_unit(range_.low),
-            median=title.to_unit(range_.median),
-            high=title.to_unit(range_.high),
-            n_pictures=range_.n_pictures,
-        )
-        for range_ in ranges
-    ]
-    # What can't be told from an end of a range is near it.
+    ranges_in_unit = []
+    for range_ in ranges:
+        numbers = (range_.low, range_.median, range_.high)
+        low, median, high = map(title.to_unit, numbers)
+        ranges_in_unit.append(TraitRange(low, median, high, range_.n_pictures))
+    # A value that reads as an end of a range is near it.
     margin = title.noticeable / 2
-    near = [r.low - margin <= value <= r.high + margin for r in scaled]
-    inside = [r.low <= value <= r.high for r in scaled]
+    is_near = [r.low - margin <= value <= r.high + margin for r in ranges_in_unit]
+    is_inside = [r.low <= value <= r.high for r in ranges_in_unit]
     favours = "against both"
-    if any(near):
+    if any(is_near):
         favours = "neither"
-    if sum(near) == 1 and inside == near:
-        favours = names[inside.index(True)]
-    distance = abs(scaled[0].median - scaled[1].median)
-    separation = distance / sum(max((r.high - r.low) / 2, margin) for r in scaled)
+    if sum(is_near) == 1 and is_inside == is_near:
+        favours = names[is_inside.index(True)]
+    distance = abs(ranges_in_unit[0].median - ranges_in_unit[1].median)
+    separation = distance / sum(
+        max((r.high - r.low) / 2, margin) for r in ranges_in_unit
+    )
     differ = distance >= title.noticeable and separation >= _APART
     difference = {
         "title": title.title,
         "unit": title.unit,
         "value": value,
-        "ranges": tuple(scaled),
+        "ranges": tuple(ranges_in_unit),
         "favours": favours,
     }
     return favours != "neither" or differ, separation, difference

@@ -1,12 +1,11 @@
 """Explains the answer to a picture.
 
-It shows the leaf that was found, its traits in words, and what speaks for the species.
+It shows the outline of the leaf, its traits in words, and what speaks for the species.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import cv2
@@ -40,7 +39,7 @@ from leafid.pictures.names import describe_common_names
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
 from leafid.segmentation.result import Image, Segmentation, shrink
-from leafid.translation import translate
+from leafid.translation import join_clauses, translate
 
 #: Number of species that are shown.
 SPECIES_SHOWN = 5
@@ -50,9 +49,7 @@ PICTURED_SPECIES = 3
 PICTURES_SHOWN = 3
 # Number of species that an expert names.
 _NAMED = 3
-# Traits that are measured from the tip or the base.
-_TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
-# The measures whose confidence is that of traits with other names.
+# Measures, by the traits with other names that have the same confidence.
 _MEASURES = {
     "petiole": "petiole_length",
     "length_width": "aspect",
@@ -117,6 +114,14 @@ class Explanation(NotebookMixin):
         Such as "apex acute, acuminate, 62°".
         """
         return describe(self.statements, "botanical")
+
+    @property
+    def traits_text(self) -> str:
+        """The traits in a sentence; conditional where a leaf can't be recognised."""
+        text = join_clauses(self.traits.values())
+        if text and self.answer.verdict == "unclear":
+            return translate("If it is a leaf: {traits}", traits=text)
+        return text
 
     @property
     def plain_traits(self) -> Mapping[str, str]:
@@ -185,51 +190,56 @@ def explain(
 ) -> Explanation:
     """Explain the answer to a picture that could be read.
 
-    The image is uint8 (H, W, 3), as `leafid.read_image` returns it.
+    Parameters
+    ----------
+    model : Model
+    image : (H, W, 3), uint8
+        The picture in BGR order, as `leafid.read_image` returns it.
+    answer : Answer
+    ends : sequence of float
+        Column and row of a tip and a base that a person chose, as shares of the sides
+        of the picture; none by default.
 
-    `ends` are columns and rows of a tip and a base that a person chose, as shares of
-    the picture's sides.
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ValueError
+        When the answer is to a picture that could not be read.
     """
     if answer.type is None:
         raise ValueError(
             "expected the answer to a picture that could be read, "
             f"found: {answer.problem}"
         )
-    shown = shrink(image, LONGEST_SIDE)
-    is_leaf = answer.verdict != "no-leaf" or bool(ends)
-    leaf = segment_as_type(shown, answer.type)
-    note, traits = "", _NO_TRAITS
-    if is_leaf:
-        note = _find_obstacle(answer.type, leaf)
-        if not note:
-            traits = _measure_at_best(image, leaf, answer.type, ends)
-            traits, note = _check_traits(traits, leaf, answer, model.species)
-    landmarks = traits.landmarks
-    ranking = []
+    reduced_image = shrink(image, LONGEST_SIDE)
+    leaf = segment_as_type(reduced_image, answer.type)
+    traits, note = _NO_TRAITS, ""
+    outlines, petioles, opinions, ranking = [], [], [], []
+    if answer.verdict != "no-leaf" or ends:
+        traits, note = _measure_traits(image, leaf, answer, model.species, ends)
+        outlines = sketch_outlines(leaf.blade)
+        opinions = _collect_opinions(model[answer.type].identifier, reduced_image)
     if answer.has_leaf:
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:
         compared = [ranking[0][0], *choose_rival(answer, model.species)]
-    # What is measured from a tip that may be the base is no evidence.
     evidence = dict(traits.values)
-    petioles = []
     tip = base = None
-    if landmarks:
+    if landmarks := traits.landmarks:
         petioles = sketch_outlines(leaf.petiole)
         tip, base = _to_point(landmarks.tip), _to_point(landmarks.base)
     else:
-        for name in _TRAITS_OF_ENDS & evidence.keys():
-            del evidence[name]
-    outlines, opinions = [], []
-    if is_leaf:
-        outlines = sketch_outlines(leaf.blade)
-        opinions = _collect_opinions(model[answer.type].identifier, shown)
+        # What is measured from a tip that may be the base is no evidence.
+        evidence.pop("widest", None)
     return Explanation(
         answer=answer,
-        image=encode_jpeg(shown),
-        width=shown.shape[1],
-        height=shown.shape[0],
+        image=encode_jpeg(reduced_image),
+        width=reduced_image.shape[1],
+        height=reduced_image.shape[0],
         outline_confidence=leaf.outline_confidence,
         outlines=outlines,
         petioles=petioles,
@@ -260,24 +270,49 @@ def _to_point(place: Points) -> Point:
     return (place[::-1] + 0.5).tolist()
 
 
-def _find_obstacle(type_: AcquisitionType, leaf: Segmentation) -> str:
-    """Say why no trait is measured, if so."""
-    # A photo's outline is seldom exact, and often that of several leaves.
-    if not type_.lies_on_sheet:
-        return translate(
+def _measure_traits(
+    image: Image,
+    leaf: Segmentation,
+    answer: Answer,
+    species: Mapping[str, Species],
+    ends: Sequence[float],
+) -> tuple[_Traits, str]:
+    """Measure the traits that fit the species; say what is missing, and why."""
+    # A photo's outline is seldom exact, and often surrounds several leaves.
+    if answer.type is None or not answer.type.lies_on_sheet:
+        return _NO_TRAITS, translate(
             "Traits are measured only in pictures of a leaf on a plain sheet."
         )
     if leaf.may_be_several:
-        return translate(
+        return _NO_TRAITS, translate(
             "Perhaps these are several leaves that touch: traits are left out."
         )
-    return ""
+    traits = _measure_at_best(image, leaf, answer.type, ends)
+    values = drop_misfits(traits.values, find_leaf_kind(answer, species))
+    note = ""
+    if values != traits.values:
+        note = translate(
+            "Traits of the blade are left out: "
+            "its outline doesn't fit leaves of {name}.",
+            name=answer.name,
+        )
+    elif not values and leaf.outline_confidence < MIN_CONFIDENCE:
+        note = translate(
+            "Traits are left out: the leaf may be cut out wrongly, "
+            "as where it has a shadow or a pale margin."
+        )
+    elif traits.landmarks is None and "petiole" not in values:
+        note = translate(
+            "No petiole was found: tip and base can't be told apart, "
+            "and what depends on them is left out."
+        )
+    return traits._replace(values=values), note
 
 
 def _measure_at_best(
     image: Image, leaf: Segmentation, type_: AcquisitionType, ends: Sequence[float]
 ) -> _Traits:
-    """Measure the traits of a leaf that was found in the shrunk picture."""
+    """Measure the traits of a leaf at the resolution that shows them best."""
     if ends:
         places = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape
         return _measure(leaf, places)
@@ -288,7 +323,7 @@ def _measure_at_best(
     closer = _measure(segment_as_type(_look_closer(image, leaf), type_))
     if not closer.values:
         return traits
-    # Its tip and base are those of another picture.
+    # Its tip and base are places in another picture.
     return closer._replace(landmarks=closer.landmarks and traits.landmarks)
 
 
@@ -303,43 +338,16 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
     return _Traits(values, confidence, landmarks if landmarks.has_base else None)
 
 
-def _check_traits(
-    traits: _Traits, leaf: Segmentation, answer: Answer, species: Mapping[str, Species]
-) -> tuple[_Traits, str]:
-    """Leave out traits of the blade that don't fit the species; say what is missing."""
-    values = drop_misfits(traits.values, find_leaf_kind(answer, species))
-    if values != traits.values:
-        return traits._replace(values=values), translate(
-            "Traits of the blade are left out: "
-            "its outline doesn't fit leaves of {name}.",
-            name=answer.name,
-        )
-    if not values and leaf.outline_confidence < MIN_CONFIDENCE:
-        return traits, translate(
-            "Traits are left out: the leaf may be cut out wrongly, "
-            "as where it has a shadow or a pale margin."
-        )
-    if traits.landmarks is None and "petiole" not in values:
-        return traits, translate(
-            "No petiole was found: tip and base can't be told apart, "
-            "and what depends on them is left out."
-        )
-    return traits, ""
-
-
 def _look_closer(image: Image, leaf: Segmentation) -> Image:
-    """Cut the leaf that was found in a shrunk picture out of the whole one.
+    """Cut the leaf of a shrunk picture out of the whole one.
 
     A fifth of its length remains around it.
     """
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
-    starts = np.array([row0, col0]) - margin
-    ends = np.array([row1, col1]) + margin
+    corners = np.array([[row0 - margin, col0 - margin], [row1 + margin, col1 + margin]])
     factor = image.shape[0] / leaf.mask.shape[0]
-    (top, left), (bottom, right) = (
-        np.maximum(factor * np.array([starts, ends]), 0).astype(int).tolist()
-    )
+    (top, left), (bottom, right) = np.maximum(factor * corners, 0).astype(int)
     return shrink(np.ascontiguousarray(image[top:bottom, left:right]), LONGEST_SIDE)
 
 
@@ -381,33 +389,28 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
     The most influential expert comes first.
     """
     extractor = identifier.extractor
-    features = [
-        extractor.extract(shrink(image, extractor.longest_side), identifier.type)
-    ]
-    experts = zip(
-        identifier.recipe.experts.items(),
-        identifier.score(features),
-        expert_trust(identifier.recipe, np.array([features[0].confidence])),
-        identifier.weights,
-        strict=True,
-    )
+    features = extractor.extract(shrink(image, extractor.longest_side), identifier.type)
+    scores = identifier.score([features])
+    trust = expert_trust(identifier.recipe, np.array([features.confidence]))
+    spreads = np.array([each[np.isfinite(each)].std() for each in scores])
+    influence = identifier.weights * np.ravel(trust) * spreads
+    shares = influence / (influence.sum() or 1)
     opinions: list[dict[str, Any]] = []
-    for (name, expert), scores, trust, weight in experts:
-        influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
-        alone = fuse([scores], [trust], np.array([weight]))[0]
-        ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
+    experts = [*identifier.recipe.experts.items()]
+    for index in np.argsort(-shares, kind="stable"):
+        name, expert = experts[index]
+        one = slice(index, index + 1)
+        probabilities = fuse(scores[one], trust[one], identifier.weights[one])[0]
+        ranking = rank_species(probabilities, identifier.species)[:_NAMED]
         opinions.append(
             {
                 "name": name,
                 "description": _describe_expert(expert),
-                "share": influence,
-                "ranking": ranking,
+                "share": float(shares[index]),
+                "ranking": ranking if shares[index] else [],
             }
         )
-    total = sum(opinion["share"] for opinion in opinions) or 1.0
-    for opinion in opinions:
-        opinion["share"] /= total
-    return sorted(opinions, key=itemgetter("share"), reverse=True)
+    return opinions
 
 
 def _describe_expert(expert: Expert) -> str:

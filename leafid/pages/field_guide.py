@@ -1,6 +1,5 @@
 """What a model knows of its species: tables, JSON, and plates of the field guide."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ from leafid.pictures.names import (
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
-from leafid.translation import format_number, join_clauses, look_up, translate
+from leafid.translation import format_number, join_clauses, translate
 
 # A trait is described if it is measured in this share of the pictures in which the most
 # traits are.
@@ -31,23 +30,6 @@ _MEASURED_SHARE = 0.4
 SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
 HELD_OUT = "held-out pictures"
 TAKEN_FOR = "taken for"
-#: Headings and cells of a model card that are translated; its text stays as it is.
-CARD_LABELS = (
-    "Model card",
-    "species",
-    "pictures",
-    "made by",
-    "training data",
-    "size",
-    "Training data and attribution",
-    "Scores",
-    "What it can't do",
-    "type",
-    *AcquisitionType,
-    *SCORE_TITLES.values(),
-    "left out",
-)
-_LABEL = re.compile(rf"(?m)(^#+ |\| )({'|'.join(CARD_LABELS)})(?= \||:|$)")
 # What JSON calls the fields of records of a species.
 _KEYS = {
     "n_pictures": "pictures",
@@ -59,10 +41,22 @@ _KEYS = {
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
-    """Make the values of ``field_guide.html`` for a model that was read from a file."""
+    """Make the values of ``field_guide.html`` for a model that was read from a file.
+
+    Parameters
+    ----------
+    model : Model
+    file : Path
+        A model card beside it, with the ending ``.md``, is shown as well.
+
+    Returns
+    -------
+    dict of str to object
+        `source`, `plates` (by family), `types` and `species` (tables), `card`, `note`.
+    """
     plates = [_make_plate(name, model.species[name]) for name in sorted(model.species)]
     families = group_by(plates, lambda plate: plate["species"].taxon.family or "")
-    others = families.pop("", [])
+    card = file.with_suffix(".md")
     added: set[str] = set()
     for type_model in model.types.values():
         added.update(type_model.identifier.added)
@@ -72,18 +66,14 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     )
     return {
         "source": file.name,
-        "plates": dict(sorted(families.items())) | ({"": others} if others else {}),
+        "plates": dict(
+            sorted(families.items(), key=lambda item: (not item[0], item[0]))
+        ),
         "types": _tabulate_types(model),
         "species": _tabulate_species(plates, model.types),
-        "card": _read_card(file.with_suffix(".md")),
+        "card": read_text(card) if card.is_file() else None,
         "note": note if added else "",
     }
-
-
-def _read_card(file: Path) -> str | None:
-    if not file.is_file():
-        return None
-    return _LABEL.sub(lambda match: match[1] + look_up(match[2]), read_text(file))
 
 
 def _make_plate(name: str, species: Species) -> dict[str, Any]:
@@ -138,6 +128,17 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     Leaflets that overlap can make a compound leaf look simple: a species is compound if
     most of its pictures are. What `marks.csv` says of the species takes the place of
     what was measured.
+
+    Parameters
+    ----------
+    name : str
+        Name of the species in `marks.csv`.
+    species : Species
+
+    Returns
+    -------
+    list of Statement
+        From the whole leaf to its details.
     """
     numbers = [trait.n_pictures for trait in species.traits.values()]
     least = _MEASURED_SHARE * max(numbers, default=0)
@@ -146,26 +147,22 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
         for trait, range_ in species.traits.items()
         if range_.n_pictures >= least
     }
-    low, typical, high = (
-        {
-            statement.trait: statement
-            for statement in state_traits(
-                {trait: getattr(range_, end) for trait, range_ in ranges.items()}
-            )
-        }
-        for end in ("low", "median", "high")
-    )
-    stated: dict[str, Statement | None] = {
-        trait: statement
-        for trait, statement in typical.items()
-        if trait in low.keys() & high.keys()
-        and low[trait].kind == high[trait].kind == statement.kind
-    }
+    quantiles = []
+    for end in ("low", "median", "high"):
+        values = {trait: getattr(range_, end) for trait, range_ in ranges.items()}
+        quantiles.append({each.trait: each for each in state_traits(values)})
+    statements: dict[str, Statement | None] = {}
+    for trait, statement in quantiles[1].items():
+        if all(
+            trait in others and others[trait].kind == statement.kind
+            for others in quantiles
+        ):
+            statements[trait] = statement
     if "compound" in ranges and ranges["compound"].median == 1:
-        stated["compound"] = Statement("compound", "compound")
-    stated |= read_marks().get(name, {})
+        statements["compound"] = Statement("compound", "compound")
+    statements |= read_marks().get(name, {})
     # From the whole leaf to its details, marks too.
-    return sorted(filter(None, stated.values()), key=get_place)
+    return sorted(filter(None, statements.values()), key=get_place)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from leafid.learning.rejection import REJECTED_SHARE
@@ -43,9 +42,9 @@ def call_with_model(
 
 
 def warm_up(model_file: Path) -> None:
-    """Identify a drawn leaf: model and libraries load before the first request."""
+    """Identify a green rectangle: model and libraries load before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
-    cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
+    image[50:350, 90:210] = (40, 160, 50)
     next(read_once(model_file).identify(image))
 
 
@@ -63,13 +62,15 @@ def explain_pictures(
 
     It is for a page that has other answers.
     """
-    explained = [
-        (answer, _explain(model, answer, ends))
-        for answer in _identify(model, pictures, is_one_tree)
-    ]
-    groups = [[pair] for pair in explained]
+    pairs: list[tuple[Answer, Explanation | None]] = []
+    for answer in _identify(model, pictures, is_one_tree):
+        explanation = None
+        if answer.problem is None:
+            explanation = explain_answer(model, answer, ends)
+        pairs.append((answer, explanation))
+    groups = [[pair] for pair in pairs]
     if is_one_tree:
-        groups = [explained]
+        groups = [pairs]
     return [
         render_site_page(
             "answer.html",
@@ -96,9 +97,3 @@ def _identify(
     if is_one_tree:
         return fuse_answers(model.types, answers, REJECTED_SHARE).expand()
     return answers
-
-
-def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:
-    if answer.problem is not None:
-        return None
-    return explain_answer(model, answer, ends)

@@ -13,16 +13,11 @@ from pathlib import Path
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from leafid.pages.rendering import clean_text
 from leafid.scoring.tables import Cell
 
-# Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
-COLOURS = ("#00785a", "#c24e00", "#0072b2", "#a85a86", "#a87000")
-# Of another number than the colours, so that the two together distinguish many runs.
-_MARKERS = "osD^vPX"
 _STYLE = Path(__file__).with_name("plots.mplstyle")
 
 #: A score with the ends of its interval, which are NaN where there is none.
@@ -45,28 +40,13 @@ def draw_points(
             # A percentile interval need not contain the score, and a whisker can't be
             # negative.
             whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-            colour, marker = (
-                COLOURS[index % len(COLOURS)],
-                _MARKERS[index % len(_MARKERS)],
-            )
             # A label that begins with an underscore would be left out of the legend.
-            label = f" {clean_text(name)}"
-            axes.errorbar(
-                score,
-                rows,
-                xerr=whiskers,
-                label=label,
-                color=colour,
-                marker=marker,
-                ls="",
-                ms=4.5,
-                elinewidth=1,
-            )
+            axes.errorbar(score, rows, xerr=whiskers, label=f" {clean_text(name)}")
         axes.set_yticks(range(len(names)), map(clean_text, names))
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
-        axes.grid(axis="x", color="#d5dcd1")
+        axes.grid(axis="x")
         if len(scores) > 1:
-            figure.legend(frameon=False, fontsize=9, loc="outside upper left")
+            figure.legend(loc="outside upper left")
         return _to_image(figure, f"{x} of {', '.join(names)}")
 
 
@@ -84,35 +64,18 @@ def draw_confusion_matrix(
         figure = Figure((2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows))
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        for row, column in zip(*np.nonzero(counts), strict=True):
-            colour, opacity = (
-                COLOURS[int(row != column)],
-                0.12 + 0.45 * shares[row, column],
-            )
-            axes.add_patch(
-                Rectangle(
-                    (column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0
-                )
-            )
-            axes.text(
-                column,
-                row,
-                str(counts[row, column]),
-                ha="center",
-                va="center",
-                fontsize=7.5,
-            )
-        names = [clean_text(name) for name in species]
-        axes.set_xticks(
-            range(n_columns),
-            [*names, "other"],
-            rotation=90,
-            style="italic",
-            fontsize=8.5,
-        )
-        axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
-        axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
-        axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
+        # Correct answers, on the diagonal, have colours of one end of the map, wrong
+        # answers of the other. Text stays readable on half of the range.
+        shares[~np.eye(n_rows, n_columns, dtype=bool)] *= -1
+        axes.imshow(shares, cmap="BrBG", vmin=-2, vmax=2)
+        for row, column in np.argwhere(counts):
+            count = str(counts[row, column])
+            axes.text(column, row, count, ha="center", va="center", fontsize=7.5)
+        names = [clean_text(name) for name in [*species, "other"]]
+        axes.set_xticks(range(n_columns), names, rotation=90, style="italic")
+        axes.set_yticks(range(n_rows), names[:-1], style="italic")
+        axes.tick_params(labelsize=8.5)
+        axes.set(xlabel="first answer", ylabel="correct species")
         axis_words = "correct species in rows, first answers in columns"
         description = f"Confusion matrix of {run}: {axis_words}"
         return _to_image(figure, description), _to_svg(figure)
@@ -133,9 +96,5 @@ def _to_svg(figure: Figure) -> str:
     with warnings.catch_warnings():
         # The reader's browser has the letters that are missing here.
         warnings.simplefilter("ignore")
-        figure.savefig(
-            stream,
-            format="svg",
-            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
-        )
+        figure.savefig(stream, format="svg", metadata={"Date": None})
     return stream.getvalue().decode()

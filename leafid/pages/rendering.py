@@ -1,16 +1,18 @@
-"""Renders the templates of all pages, which share one style."""
+"""Renders the templates of all pages, which share one style, and of long texts."""
 
 import re
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
-import numpy as np
+from tabulate import tabulate
 
 import leafid
+from leafid.errors import escape_unprintable
 from leafid.model.answer import format_probability
 from leafid.notebook import make_environment
-from leafid.scoring.tables import format_cell
+from leafid.scoring.tables import WIDTH, format_cell
 from leafid.translation import (
     LANGUAGES,
     format_number,
@@ -24,7 +26,7 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def render_page(template: str, **values: Any) -> str:
-    """Render a template of `leafid/pages/templates` with these values, as HTML."""
+    """Render a template of `leafid/pages/templates` with these values."""
     return _get_environment().get_template(template).render(**values)
 
 
@@ -50,10 +52,15 @@ def _get_environment() -> Any:
         "join_clauses": join_clauses,
         "script_words": _translate_scripts,
     }
-    environment.filters.update(
-        percent=format_share, probability=format_probability, score=format_score
-    )
-    environment.filters.update(trait=format_trait, cell=format_cell)
+    environment.filters |= {
+        "percent": format_share,
+        "probability": format_probability,
+        "trait": format_trait,
+        "cell": format_cell,
+        "printable": escape_unprintable,
+        "wrap": wrap,
+        "align": align,
+    }
     return environment
 
 
@@ -73,6 +80,18 @@ def list_script_messages() -> list[str]:
     return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))
 
 
+def wrap(sentence: str) -> str:
+    """Wrap a sentence, which gets its full stop, to the width of text tables."""
+    return fill(sentence.rstrip(".") + ".", WIDTH - 2)
+
+
+def align(text: str) -> str:
+    """Align lines whose cells are separated by bars; the first one is the heading."""
+    rows = [line.split(" | ") for line in text.splitlines()]
+    lines = tabulate(rows, "firstrow", "plain").splitlines()
+    return "\n".join(map(str.rstrip, lines))
+
+
 def clean_text(text: str) -> str:
     """Replace what no page can hold: lone surrogates and control characters.
 
@@ -86,16 +105,6 @@ def format_share(share: float) -> str:
     if share in {0, 1}:
         return format_number(share, ".0%")
     return format_probability(share)
-
-
-def format_score(score: float) -> str:
-    """Format a score with three digits, which is never rounded to 0.000 or 1.000."""
-    if np.isnan(score):
-        return "–"
-    text = f"{score:.3f}"
-    if score in (0, 1):
-        return text
-    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(text, text)
 
 
 def format_range(low: float, high: float, unit: str) -> str:

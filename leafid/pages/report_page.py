@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.metrics.averages import average_by_group, top_k_scores
+from leafid.grouping import group_by
+from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
@@ -23,16 +24,14 @@ from leafid.pictures.picture import Picture
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS
 from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import ALL, GroundTruth
+from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.score_table import (
-    MEAN_OF_TYPES,
     ScoreOptions,
     make_comparison_table,
     make_group_table,
     make_groups,
-    make_metric_table,
 )
-from leafid.scoring.tables import Cell, Estimate, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.segmentation.segment import draw_overlay
 
 # Limits that keep the page at a few megabytes: number of confusions with pictures,
@@ -79,40 +78,60 @@ def make_report(
     options: ScoreOptions,
     jobs: int,
 ) -> tuple[str, dict[str, Table], dict[str, str]]:
-    """Make the report on runs: the page, and its tables and confusion plots by name.
+    """Make the report on runs.
 
-    The names of several runs differ.
+    Parameters
+    ----------
+    full_truth : GroundTruth
+    runs : sequence of Run
+        Their names differ.
+    all_judged : sequence of JudgedRun
+        Their answers to all pictures, also of unknown species.
+    pictures : sequence of Picture
+        Those that can be read are shown.
+    source : str
+        The name of the ground truth on the page.
+    options : ScoreOptions
+    jobs : int
+        Number of worker processes.
 
-    `all_judged` are their answers to all pictures, also of unknown species. The page
-    may show `pictures`, without those that can't be read; `source` is what it calls the
-    ground truth.
+    Returns
+    -------
+    page : str
+        HTML.
+    tables : dict of str to Table
+        By the names of their files.
+    drawings : dict of str to str
+        Confusion matrices as SVG, by the names of their files.
     """
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
+    n_correct = np.zeros(len(truth), int)
     tables = {"scores": make_group_table(full_truth, all_judged, options)}
     if len(runs) > 1:
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        tables["open-world"] = make_metric_table(
-            "Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options
+        tables["open-world"] = make_group_table(
+            full_truth,
+            all_judged,
+            options.with_metrics(OPEN_WORLD_METRICS),
+            title="Open world",
         )
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
     details = []
     for judged in all_judged:
-        ranking = rankings[judged.name]
-        run = _describe_run(judged.select(judged.is_known), ranking, truth, pictures)
+        known = judged.select(judged.is_known)
+        n_correct += known.rank == 1
+        run = _describe_run(known, rankings[judged.name], truth, pictures)
         details.append(run)
         suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
         for kind in ("species", "confusions", "matrix"):
             tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]
     # Those pictures come first that the most runs answer wrongly.
-    n_correct = np.zeros(len(truth), int)
-    for ranking in rankings.values():
-        n_correct += np.array(_list_first(ranking)) == truth.species
     shown = np.argsort(n_correct, kind="stable")[:PICTURES_SHOWN].tolist()
     names = [truth.pictures[index] for index in shown]
     for run in details:
@@ -127,7 +146,7 @@ def make_report(
         rankings=rankings,
         tables=tables,
         metrics=options.metrics,
-        scores_plot=_plot_scores(tables["scores"]),
+        scores_plot=_plot_scores(tables["scores"], options.metrics[0].name),
         details=details,
         shown=shown,
         images=_make_thumbnails(names, pictures, jobs),
@@ -146,21 +165,21 @@ def _describe_run(
     rows: list[list[Cell]] = [
         [c.species, c.predicted, len(c.pictures), c.share] for c in confusions
     ]
-    names, counts = count_answers(rankings, truth, confusions, MATRIX_SIZE)
-    image, svg = plots.draw_confusion_matrix(names, counts, run.name)
-    all_names, matrix = count_answers(rankings, truth, confusions, len(truth))
+    names, counts = count_answers(rankings, truth)
+    most_confused, reduced = select_most_confused(names, counts, MATRIX_SIZE)
+    image, svg = plots.draw_confusion_matrix(most_confused, reduced, run.name)
     return {
         "name": run.name,
         "species": make_run_species_table(run, confusions, truth),
         "confusions": Table(f"Confusions of {run.name}", columns, rows),
         "matrix": Table(
             f"Confusion matrix of {run.name}",
-            ["species", *all_names, "other species"],
-            np.column_stack([np.array(all_names, object), matrix]).tolist(),
+            ["species", *names, "other species"],
+            [[name, *row] for name, row in zip(names, counts.tolist(), strict=True)],
         ),
         "matrix_image": image,
         "matrix_svg": svg,
-        "n_left_out": len(all_names) - len(names),
+        "n_left_out": len(names) - len(most_confused),
         "shown": [
             _illustrate(confusion, pictures)
             for confusion in confusions[:CONFUSIONS_SHOWN]
@@ -171,10 +190,7 @@ def _describe_run(
 
 
 def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, Any]:
-    """Choose the pictures of a confusion.
-
-    They are those that were confused, and others of both species, of training first.
-    """
+    """Choose pictures of a confusion, and others of both species, of training first."""
     types = {picture.name: picture.type for picture in pictures}
     type_ = types.get(confusion.pictures[0])
     examples: dict[str | None, list[str]] = defaultdict(list)
@@ -198,11 +214,15 @@ def _make_thumbnails(
     Those that can't be read are left out.
     """
     by_name = {picture.name: picture for picture in pictures}
-    selected = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
+    named_pictures = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
     images = ordered_map(
-        make_thumbnail, selected, jobs, lambda _picture, _problem: None, N_FEW_READ
+        make_thumbnail,
+        named_pictures,
+        jobs,
+        lambda _picture, _problem: None,
+        N_FEW_READ,
     )
-    thumbnails = zip(selected, images, strict=True)
+    thumbnails = zip(named_pictures, images, strict=True)
     return {picture.name: image for picture, image in thumbnails if image}
 
 
@@ -221,21 +241,15 @@ def make_thumbnail(picture: Picture) -> bytes | None:
     return encode_jpeg(draw_overlay(image, outlines, SIDE))
 
 
-def _plot_scores(table: Table) -> str:
-    """Plot the first metric, by acquisition type and run."""
-    types = dict.fromkeys(str(row[0]) for row in table.rows)
-    names = [name for name in types if name != ALL] or [ALL]
-    # With a single type, the mean of types would repeat it.
-    shown = [name for name in names if len(names) > 2 or name != MEAN_OF_TYPES]
-    cells = table.rows[0]
-    column = next(i for i, cell in enumerate(cells) if isinstance(cell, Estimate))
+def _plot_scores(table: Table, metric: str) -> str:
+    """Plot a metric, by acquisition type and run."""
+    types: dict[str, None] = {}
     scores: dict[str, list[plots.Interval]] = defaultdict(list)
-    for row in table.rows:
-        score = row[column]
-        if row[0] in shown and isinstance(score, Estimate):
-            scores[str(row[1])].append((score.value, score.low, score.high))
-    titles = ["mean" if name == MEAN_OF_TYPES else name for name in shown]
-    return plots.draw_points(titles, scores, table.columns[column])
+    for row in table.to_records():
+        types[row["type"]] = None
+        interval = [row.get(f"{metric}{end}") for end in ("", " low", " high")]
+        scores[row["run"]].append(interval)
+    return plots.draw_points([*types], scores, metric)
 
 
 def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
@@ -249,55 +263,60 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
     return rankings
 
 
-def _list_first(rankings: Sequence[Ranking]) -> list[str]:
-    """List the first answers, "" where there is none."""
-    return [next(iter(ranking), ("", 0))[0] for ranking in rankings]
-
-
 def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
     """List which species were taken for which.
 
     They are sorted by number of pictures, share of the species, and name.
     """
-    wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    answers = zip(rankings, truth.species, truth.pictures, strict=True)
-    for ranking, species, picture in answers:
-        if ranking and ranking[0][0] != species:
-            predicted, score = ranking[0]
-            wrong[species, predicted].append((-score, picture))
+    answers = zip(truth.species, rankings, truth.pictures, strict=True)
+    wrong = [
+        (species, *ranking[0], picture)
+        for species, ranking, picture in answers
+        if ranking and ranking[0][0] != species
+    ]
+    wrong.sort(key=lambda answer: -answer[2])
     n_pictures = Counter(truth.species)
     confusions = []
-    for (species, predicted), pictures in wrong.items():
-        names = [name for _, name in sorted(pictures, key=itemgetter(0))]
+    for (species, predicted), answered in group_by(wrong, itemgetter(0, 1)).items():
+        names = tuple(picture for *_, picture in answered)
         share = len(names) / n_pictures[species]
-        confusions.append(Confusion(species, predicted, tuple(names), share))
+        confusions.append(Confusion(species, predicted, names, share))
     return sorted(
         confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted)
     )
 
 
 def count_answers(
-    rankings: Sequence[Ranking],
-    truth: GroundTruth,
-    confusions: Sequence[Confusion],
-    most: int,
-) -> tuple[list[str], NDArray[np.intp]]:
-    """Count the first answers of the `most` species that are confused most often.
+    rankings: Sequence[Ranking], truth: GroundTruth
+) -> tuple[Sequence[str], NDArray[np.intp]]:
+    """Count the pictures of each species by their first answer.
 
-    Return the species, sorted, and the pictures of each by their first answer, (n, n +
-    1); the last column is of all other answers.
+    Return the species, sorted, and the counts, (n, n + 1); the last column is of all
+    other answers. A picture without an answer is nowhere.
     """
-    errors: Counter[str] = Counter(dict.fromkeys(sorted(set(truth.species)), 0))
-    for confusion in confusions:
-        for species in {confusion.species, confusion.predicted} & errors.keys():
-            errors[species] += len(confusion.pictures)
-    shown = sorted(species for species, _ in errors.most_common(most))
-    index = {name: position for position, name in enumerate(shown)}
-    counts = np.zeros((len(shown), len(shown) + 1), np.intp)
-    for answer, species in zip(_list_first(rankings), truth.species, strict=True):
-        if answer and species in index:
-            counts[index[species], index.get(answer, -1)] += 1
-    return shown, counts
+    names = np.unique(truth.species).tolist()
+    labels = to_indices(truth.species)
+    is_answered = [*map(bool, rankings)]
+    first = [ranking[0][0] for ranking in rankings if ranking]
+    counts = np.zeros((len(names), len(names) + 1), np.intp)
+    # The index -1 of another species selects the last column.
+    np.add.at(counts, (labels[is_answered], find_indices(first, names)), 1)
+    return names, counts
+
+
+def select_most_confused(
+    names: Sequence[str], counts: NDArray[np.intp], most: int
+) -> tuple[list[str], NDArray[np.intp]]:
+    """Reduce the counts of `count_answers` to the species that are confused most.
+
+    Answers of the species that are left out are among the others.
+    """
+    answers, predictions = counts.sum(axis=1), counts[:, :-1].sum(axis=0)
+    errors = answers + predictions - 2 * counts.diagonal()
+    most_confused = np.sort(np.argsort(-errors, kind="stable")[:most])
+    reduced = counts[np.ix_(most_confused, most_confused)]
+    others = answers[most_confused] - reduced.sum(axis=1)
+    return [names[index] for index in most_confused], np.column_stack([reduced, others])
 
 
 def make_run_species_table(
@@ -312,11 +331,15 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names, labels = truth.to_indices("species")
-    first, five = (average_by_group(top_k_scores(run.rank, k), labels) for k in (1, 5))
-    columns = (names, np.bincount(labels).tolist(), first.tolist(), five.tolist())
+    names = np.unique(truth.species).tolist()
+    labels = to_indices(truth.species)
+    first, five = (
+        average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
+    )
+    counts = np.bincount(labels).tolist()
     scores = sorted(
-        zip(*columns, strict=True), key=lambda row: (-row[2], -row[3], row[0])
+        zip(names, counts, first, five, strict=True),
+        key=lambda row: (-row[2], -row[3]),
     )
     rows: list[list[Cell]] = [
         [name, family[name], *numbers, worst.get(name)] for name, *numbers in scores

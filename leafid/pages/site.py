@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +28,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from leafid.errors import LeafidError
 from leafid.pages import field_guide, model_workers
 from leafid.pages.rendering import render_page, render_site_page
-from leafid.pages.uploads import Arrivals, Limits, read_upload, refuse_for_now
+from leafid.pages.uploads import Limits, UploadReader, refuse_for_now
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 from leafid.textfiles import parse_finite_number
 from leafid.translation import (
@@ -54,7 +54,6 @@ _HEADERS = {
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     # With no-referrer, browsers send 'Origin: null' for a form.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -74,9 +73,22 @@ def make_app(
     limits: Limits | None = None,
     language: str | None = None,
 ) -> Starlette:
-    """Make the application, which listens at `host`, an address or a name.
+    """Make the application of `leafid serve`.
 
-    The workers answer by the model.
+    Parameters
+    ----------
+    workers : Executor
+        They answer by the model.
+    model_file : Path
+    host : str
+        The address or name at which it listens.
+    limits : Limits, optional
+    language : {"en", "fr", "de"}, optional
+        The language of pages; by default, each browser has its choice.
+
+    Returns
+    -------
+    Starlette
     """
     site = _Site(workers, model_file, host, limits or Limits(), language)
     return Starlette(
@@ -97,7 +109,7 @@ def make_app(
 
 
 def list_host_names() -> list[str]:
-    """List the names of this machine for others: its own, and that of multicast DNS."""
+    """List the names of this machine for others: in DNS, and in multicast DNS."""
     name = socket.gethostname().lower()
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
@@ -118,9 +130,9 @@ class _Site:
     host: str
     limits: Limits
     language: str | None
-    arrivals: Arrivals = field(default_factory=Arrivals)
 
     def __post_init__(self) -> None:
+        self.uploads = UploadReader(self.limits)
         self.places = asyncio.Semaphore(self.limits.requests)
         self.is_local = is_this_machine(self.host)
         self.names = {"localhost", "127.0.0.1", "::1", self.host.lower()}
@@ -132,7 +144,7 @@ class _Site:
     ) -> Response:
         """Check Host and Origin of a request, and restrict what a page can do.
 
-        Origin is checked where something is sent. A page elsewhere could let its own
+        Origin is checked where something is sent. A page elsewhere could let its
         name point to this machine (DNS rebinding), and then read the answers: the name
         in Host gives it away. Addresses can't be redirected so.
         """
@@ -145,7 +157,7 @@ class _Site:
         return response
 
     def _choose_language(self, request: Request) -> str:
-        """Choose the language: that of the person, of the server, or of the browser."""
+        """Choose the language of the person, else of the server or the browser."""
         weights = {}
         for part in request.headers.get("accept-language", "").split(","):
             tag, _, weight = part.partition(";q=")
@@ -167,14 +179,13 @@ class _Site:
             return _tell_problem(request, problem, 421)
         if request.method in {"GET", "HEAD"}:
             return None
-        site = request.headers.get("sec-fetch-site", "none")
+        # Browsers send the site to this machine, and only the origin to others. A
+        # browser that keeps the referrer to itself sends 'Origin: null' for a form of
+        # this page, too.
+        origin = request.headers.get("origin", "").lower()
         origins = {"", f"{request.scope['scheme']}://{host}"}
-        if site == "same-origin":
-            # A browser that keeps the referrer to itself sends 'Origin: null' for a
-            # form of this page, too.
-            origins.add("null")
-        is_same = request.headers.get("origin", "").lower() in origins
-        if is_same and site in {"same-origin", "none"}:
+        site = request.headers.get("sec-fetch-site")
+        if site in {"same-origin", "none"} or (not site and origin in origins):
             return None
         problem = translate("expected a request of this server's own page")
         return _tell_problem(request, problem, 403)
@@ -224,7 +235,7 @@ class _Site:
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
         # A place is for a request that has arrived: slow ones would hold all places
         # while they send.
-        upload = await read_upload(request, self.limits, self.arrivals)
+        upload = await self.uploads.read(request)
         if self.places.locked():
             raise refuse_for_now(translate("too many requests at once"))
         async with self.places:
@@ -278,20 +289,14 @@ def _tell_problem(
     return JSONResponse({"problem": problem}, status, headers)
 
 
-def run_server(
-    listener: socket.socket,
-    workers: Executor,
-    model_file: Path,
-    host: str,
-    language: str | None,
-) -> None:
-    """Serve at a socket what `make_app` makes."""
+def run_server(listener: socket.socket, app: Starlette) -> None:
+    """Serve an application of `make_app` at a socket until a signal ends it."""
     # The messages of both are of bad requests, and of bugs, which the application
     # reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(workers, model_file, host, language=language),
+        app,
         http=_ImpatientProtocol,
         lifespan="off",
         limit_concurrency=800,  # fewer than the files that a process may open
@@ -313,7 +318,7 @@ class _ImpatientProtocol(H11Protocol):
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, None)
 
     def on_response_complete(self) -> None:
-        # Before the call, which may begin the next request. Uvicorn's own limit ends
+        # Before the call, which may begin the next request. The limit of Uvicorn ends
         # with the first byte of a header.
         self.loop.call_later(_HEADER_SECONDS, self._close_without_request, self.cycle)
         super().on_response_complete()

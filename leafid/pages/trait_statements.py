@@ -1,11 +1,11 @@
 """What is said of measured traits, in the terms of botanists, by the rules of a table.
 
-Words and thresholds are those of the Manual of Leaf Architecture
+Words and thresholds come from the Manual of Leaf Architecture
 (`leafid.descriptors.traits`) where it has them: the position of the greatest width
 (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
 and teeth (divided by sinuses of more or less than a quarter of the way to the midvein),
-acuminate, straight and convex ends, cordate bases. It compares curves by eye; the
-thresholds of bulges are leafid's own. By the width of the petiole, a base bulges more
+acuminate, straight and convex ends, cordate bases. It compares curves by eye, and
+has no thresholds of bulges. By the width of the petiole, a base bulges more
 than an apex.
 """
 
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from leafid.descriptors.traits import is_fan
+from leafid.descriptors.profile import is_fan
 
 # Details that are sizes.
 _SIZES = {"fine", "coarse"}
@@ -94,20 +94,30 @@ def read_titles() -> dict[str, TraitTitle]:
 def state_traits(
     values: Mapping[str, float], confidence: Mapping[str, float] | None = None
 ) -> list[Statement]:
-    """State measured traits, from the whole leaf to its details.
+    """State measured traits by the rules of ``trait_rules.csv``.
 
-    `values` are those of `leafid.descriptors.traits.measure_reliable_traits`; the
-    confidence of each makes a statement sure. Of the rows of ``trait_rules.csv`` for a
-    trait, the first whose conditions hold is stated, or nothing where it has neither
-    term nor number. A condition on what wasn't measured doesn't hold.
+    Of the rows for a trait, the first whose conditions hold is stated, or nothing where
+    it has neither term nor number. A condition on what wasn't measured doesn't hold.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        As of `leafid.descriptors.traits.measure_reliable_traits`.
+    confidence : mapping of str to float, optional
+        The confidence of each value, from 0 to 1, which makes a statement sure.
+
+    Returns
+    -------
+    list of Statement
+        From the whole leaf to its details.
     """
-    known = _complete(values)
+    numbers = _complete(values)
     statements: dict[str, Statement] = {}
     for row in read_rows("trait_rules.csv"):
         conditions = [text.split() for text in row["conditions"].split(";")]
         if row["trait"] in statements:
             continue
-        if not all(_holds(known, *condition) for condition in conditions):
+        if not all(_holds(numbers, *condition) for condition in conditions):
             continue
         sure = [
             round(confidence[name], 2)
@@ -118,7 +128,7 @@ def state_traits(
             trait=row["trait"],
             term=row["term"],
             detail=row["detail"],
-            number=known.get(row["number"]),
+            number=numbers.get(row["number"]),
             sure=min(sure, default=None),
         )
     return [each for each in statements.values() if each.term or each.number]
@@ -127,11 +137,11 @@ def state_traits(
 def _complete(values: Mapping[str, float]) -> dict[str, float]:
     """Round counts, and add what follows from the values, for conditions."""
     counts = {name: round(values[name]) for name in _COUNTS & values.keys()}
-    known = {"lobes": 0} | dict(values) | counts
+    numbers = {"lobes": 0} | dict(values) | counts
     if "length_width" in values:
-        known["width_length"] = 1 / values["length_width"]
-        known["fan"] = is_fan(values)
-    return known
+        numbers["width_length"] = 1 / values["length_width"]
+        numbers["fan"] = is_fan(values)
+    return numbers
 
 
 def _holds(values: Mapping[str, float], name: str, sign: str, bound: str) -> bool:

@@ -18,8 +18,7 @@ def describe(
 ) -> dict[str, str]:
     """Describe a leaf by trait, in the words of botanists or of pupils.
 
-    Those of botanists have numbers. Such as "apex acute, acuminate, 39°", or "drawn out
-    into a thin tip".
+    Such as "apex acute, acuminate, 39°", or "drawn out into a thin tip".
     """
     return {
         statement.trait: translate(

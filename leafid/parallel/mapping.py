@@ -108,27 +108,27 @@ def ordered_map(
     and a killed worker raises a `WorkerError`.
     """
     check_jobs(jobs)
-    if executor := current_executor.get():
-        return _map_ahead(executor, function, items, make_failure)
-    remaining = iter(items)
-    first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
-    items = chain(first, remaining)
-    if len(first) > n_few:
-        from leafid.parallel.pool import count_workers, get_pool
+    executor = current_executor.get()
+    if executor is None:
+        remaining = iter(items)
+        first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
+        items = chain(first, remaining)
+        if len(first) > n_few:
+            from leafid.parallel.pool import count_workers, get_pool
 
-        pool = get_pool(count_workers(jobs))
-        if pool.n_workers > 1:
-            # Workers can't read again what comes from standard input.
-            if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":
-                raise LeafidError(_NOT_STARTED)
-            return _map_ahead(pool, function, items, make_failure)
-    return map(using_one_thread()(function), items)
+            executor = get_pool(count_workers(jobs))
+        if executor is None or executor.n_workers == 1:
+            return map(using_one_thread()(function), items)
+        # Workers can't read again what comes from standard input.
+        if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":
+            raise LeafidError(_NOT_STARTED)
+    return _map_ahead(executor, function, items, make_failure)
 
 
 def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
     is_whole = isinstance(jobs, Integral) and not isinstance(jobs, bool)
-    if not is_whole or jobs == 0 or jobs not in range(-MAX_JOBS, MAX_JOBS + 1):
+    if not (is_whole and jobs and jobs in range(-MAX_JOBS, MAX_JOBS + 1)):
         expected = (
             f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a "
             "core"

@@ -11,11 +11,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from leafid.errors import ImageError, InputError, LeafidError
-from leafid.pictures.decoding import (
-    convert_to_bgr,
-    read_alpha,
-    read_hashed_image,
-)
+from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
 from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.reading import read_and_warn
 
@@ -26,6 +22,8 @@ EXPECTED = (
     "to 1"
 )
 _ROUNDING = 1e-5
+# The channels of BGR(A) in RGB(A), and the other way round.
+_REVERSED = (2, 1, 0, 3)
 _BYTES = (bytes, bytearray, memoryview)
 _log = logging.getLogger(__name__)
 
@@ -111,8 +109,10 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
                 f"{type(source).__name__}"
             )
     if not isinstance(source, _BYTES):
-        # BMP is not compressed: the fastest format that loses nothing.
-        source = cv2.imencode(".bmp", _to_array(source, name, color))[1].tobytes()
+        array = np.ascontiguousarray(_to_array(source, name, color))
+        # BMP is not compressed: the fastest format that loses nothing but transparency.
+        ending = ".png" if array.shape[2:] == (4,) else ".bmp"
+        source = cv2.imencode(ending, array)[1].tobytes()
     return Picture(Path(name), data=bytes(source))
 
 
@@ -124,36 +124,17 @@ def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndar
     `ImageError` for a file that can't be read.
     """
     check_color(color)
-    if (
-        is_one_picture(source)
-        and not isinstance(source, Image.Image)
-        and not hasattr(source, "__array__")
-    ):
-        picture = to_picture(source, name)
-        return read_hashed_image(picture.file, data=picture.data)[0]
-    return _to_array(source, name, color)
-
-
-def find_alpha(source: object, picture: Picture) -> np.ndarray | None:
-    """Find how opaque a source is, (H, W), which `to_picture` made a picture of.
-
-    None where it is opaque everywhere. Of an array, it is the fourth channel.
-    """
-    if isinstance(source, Image.Image):
-        source = np.asarray(ImageOps.exif_transpose(source).convert("RGBA"))
-    array = np.asarray(source)
-    if array.shape[2:] != (4,):
-        return read_alpha(picture.file, picture.data)
-    alpha = array[..., 3]
-    if alpha.min() == alpha.max() > 0:
-        return None
-    return alpha
+    picture = to_picture(source, name, color)
+    return read_hashed_image(picture.file, data=picture.data)[0]
 
 
 def _to_array(source: object, name: str, color: str) -> np.ndarray:
     if isinstance(source, Image.Image) and source.mode != "F":
         try:
-            return convert_to_bgr(ImageOps.exif_transpose(source))
+            image = ImageOps.exif_transpose(source)
+            if image.has_transparency_data:
+                return np.asarray(image.convert("RGBA"))[:, :, _REVERSED]
+            return convert_to_bgr(image)
         # Pillow decodes a file that it opened only now, and raises errors of any class.
         except Exception as error:
             raise ImageError(
@@ -193,8 +174,6 @@ def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
         raise InputError(
             f"{name}: expected an array of uint8, or of float from 0 to 1, {received}"
         )
-    if array.ndim == 2 or array.shape[2] == 1:
-        return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
-    if color == "bgr":
-        array = array[:, :, (2, 1, 0, 3)[: array.shape[2]]]
-    return convert_to_bgr(Image.fromarray(np.ascontiguousarray(array)))
+    if array.shape[2:] in {(3,), (4,)} and color == "rgb":
+        return array[:, :, _REVERSED[: array.shape[2]]]
+    return array

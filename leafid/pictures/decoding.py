@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -25,8 +22,6 @@ from leafid.translation import translate
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-# Threads share stderr.
-_stderr_lock = threading.Lock()
 _TIFF_PHOTOMETRIC = 262
 _WHITE_IS_ZERO = 0
 # Rows that are converted at once.
@@ -143,45 +138,12 @@ def _decode(
     if header.kind == "JPEG":
         return _decode_jpeg(file, header, data, max_side)
     ignoring = warnings.catch_warnings(action="ignore")
-    capturing = _capturing_stderr(header.kind)
-    with ignoring, capturing as lines, open_picture(header.kind, data) as picture:
+    with ignoring, open_picture(header.kind, data) as picture:
         image = convert_to_bgr(picture)
-    if lines:
-        _log_damage(file, lines[0])
     if {*image.shape[:2]} != {header.rows, header.cols}:
         size = f"{header.cols} × {header.rows}"
         raise ValueError(f"expected {size} pixels, found other ones")
     return image
-
-
-def _log_damage(file: StrPath, reason: object) -> None:
-    _log.warning("%s: damaged inside, used as it is (%s)", file, reason)
-
-
-@contextmanager
-def _capturing_stderr(kind: str) -> Iterator[list[str]]:
-    """Collect the lines that a decoder writes to stderr.
-
-    The list is filled at the end of the ``with`` block.
-    """
-    lines: list[str] = []
-    # Of the libraries that decode, only libtiff prints.
-    if kind != "TIFF":
-        yield lines
-        return
-    with (
-        _stderr_lock,
-        os.fdopen(os.memfd_create("stderr"), errors="replace") as capture,
-    ):
-        stderr = os.dup(2)
-        os.dup2(capture.fileno(), 2)
-        try:
-            yield lines
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-            capture.seek(0)
-            lines += capture.read().splitlines()
 
 
 def _decode_jpeg(
@@ -200,7 +162,7 @@ def _decode_jpeg(
     except ValueError as error:
         # This raises an error if nothing can be decoded.
         image = decode(strict=False)
-        _log_damage(file, error)
+        _log.warning("%s: damaged inside, used as it is (%s)", file, error)
         return image
 
 

@@ -57,22 +57,19 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         )
     with LineProblems(file) as problems:
         fold_of, ignored = _collect_folds(rows, pictures, indices, problems)
-        first = "no row"
-        if ignored:
-            first = indices.describe(ignored[0])
         if ignored and fold_of:
             message = (
                 "%s: %d rows are ignored, as the collection has no such labelled "
-                "picture, or several: %s first"
+                "picture, or several: %r first"
             )
-            logger.warning(message, file, len(ignored), first)
+            logger.warning(message, file, len(ignored), ignored[0])
         # What is wrong with a row explains what is missing.
         if not problems:
             for gap in _find_gaps(pictures, fold_of):
                 problems.add(None, gap)
     if not fold_of:
         expected = "expected folds of the pictures of the collection"
-        raise LeafidError(f"{file}: {expected}, found none of them: {first}")
+        raise LeafidError(f"{file}: {expected}, found none of them")
     if n_left := len(pictures) - min(map(len, fold_of.values())):
         message = "%s: %d pictures of types without folds are left out"
         logger.warning(message, file, n_left)
@@ -136,9 +133,10 @@ def _warn_of_split_plants(
 ) -> None:
     pairs = {(pictures[index].group, fold) for index, fold in folds.items()}
     counts = Counter(plant for plant, _ in pairs)
-    if split := sorted(plant for plant, count in counts.items() if count > 1):
-        problem = (
-            "expected all pictures of a plant in one fold, found %d plants in several"
+    split = sorted(plant for plant, count in counts.items() if count > 1)
+    if split:
+        message = (
+            "%s: expected all pictures of a plant in one fold, found %d plants in "
+            "several, %s first; scores are too high"
         )
-        message = f"%s: {problem}, %s first; scores are too high"
         logger.warning(message, place, len(split), split[0])

@@ -1,11 +1,10 @@
 """Makes the labels of a collection, without authors where names stay different."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.names import drop_authors, read_families
-from leafid.pictures.picture import Collection, Picture, Taxon
+from leafid.pictures.picture import Collection, Picture
 
 
 def make_labels(collection: Collection) -> Collection:
@@ -15,7 +14,9 @@ def make_labels(collection: Collection) -> Collection:
     author.
     """
     pictures = collection.pictures
-    by_full_name = {taxon.full_name: taxon for taxon in _list_taxa(pictures)}
+    # No identifier distinguishes these.
+    taxa = [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]
+    by_full_name = {taxon.full_name: taxon for taxon in taxa}
     by_bare_name = group_by(by_full_name.values(), lambda t: drop_authors(t.species))
     labels: dict[str, str] = {}
     problems = [*collection.problems]
@@ -29,11 +30,6 @@ def make_labels(collection: Collection) -> Collection:
             problems.append(f"{collection.root}: {names} count as {count}")
     relabelled = tuple(_relabel(picture, labels) for picture in pictures)
     return replace(collection, pictures=relabelled, problems=tuple(problems))
-
-
-def _list_taxa(pictures: Iterable[Picture]) -> list[Taxon]:
-    """List the taxa that no identifier tells apart."""
-    return [p.taxon for p in pictures if p.taxon and not p.taxon.identifier]
 
 
 def _relabel(picture: Picture, labels: dict[str, str]) -> Picture:

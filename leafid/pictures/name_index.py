@@ -1,7 +1,6 @@
 """Finds pictures by the names that tables and runs have for them."""
 
 from collections.abc import Container, Iterable, Sequence
-from functools import cached_property
 from pathlib import PurePath
 from typing import Generic, TypeVar
 
@@ -28,18 +27,6 @@ class NameIndex(Generic[T]):
         """Find the value that a path, or its longest end that is a name, means."""
         name = find_end(path, self.value_of)
         return None if name is None else self.value_of[name]
-
-    def describe(self, path: str) -> str:
-        """Describe a path that doesn't exist, with a name that differs only in case."""
-        end = find_end(path.lower(), self._by_lower_case)
-        name = path if end is None else self._by_lower_case[end]
-        if path.endswith(name):
-            return repr(path)
-        return f"{path!r}, which differs from {name!r} in case only"
-
-    @cached_property
-    def _by_lower_case(self) -> dict[str, str]:
-        return {name.lower(): name for name in self.value_of}
 
 
 def find_end(path: str, names: Container[str]) -> str | None:

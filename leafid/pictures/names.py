@@ -3,13 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from datetime import date
+from contextlib import suppress
+from datetime import datetime
 from functools import cache, lru_cache
 from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
-from leafid.textfiles import parse_finite_number, read_table
+from leafid.textfiles import parse_finite_number, read_table, read_word_lists
 from leafid.translation import translate
 
 #: The species of pictures that show none of the species that a system can know,
@@ -22,14 +23,16 @@ _HYBRID_SIGNS = {"x", "×", "X"}
 _WORD = re.compile(
     r"""['"‘“][^'"’”]+['"’”]|\S+\. f\.(?=\W*$| [&A-Z])|\([^)]*\)\S*|\S+"""
 )
-# A date, and a time of day, which the compact form of ISO 8601 writes without colons.
-_DATE = re.compile(
-    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: "
-    r"?[AP]M)?|T\d{4,6}Z?)?",
-    re.ASCII | re.IGNORECASE,
-)
 # A date of a camera (EXIF), and the compact form of ISO 8601.
-_CAMERA_DATE = re.compile(r"(\d{4})(:?)(\d\d)\2(\d\d)(?!\d)", re.ASCII)
+_CAMERA_DATE = re.compile(r"(\d{4})(:?)(\d\d)\2(\d\d)", re.ASCII)
+# How dates are written, and the length of each in ISO 8601.
+_DATES = {
+    "%d-%m-%y": 10,
+    "%d-%m-%Y": 10,
+    "%Y-%m-%d": 10,
+    "%Y-%m": 7,
+    "%Y": 4,
+}
 _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv"}
 # What stands among authors. Windows cuts off the point of "L." at the end of a name.
 _AUTHOR_WORDS = {"L", "&", "ex", "et", "auct.", "de", "von"}
@@ -42,7 +45,7 @@ def normalise_name(text: str) -> str:
     """Write a name in Unicode form NFC, with single blanks between its words.
 
     File systems and editors differ in whether an accent is a part of its letter or a
-    character of its own.
+    separate character.
     """
     return " ".join(unicodedata.normalize("NFC", text).split())
 
@@ -144,17 +147,10 @@ def drop_authors(name: str) -> str:
     return " ".join(words).rstrip()
 
 
-def read_word_lists(name: str) -> dict[str, list[str]]:
-    """Read a file of this folder, whose lines have a key, a colon, and values."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    lines = (line.partition(":") for line in text.splitlines())
-    return {word: others.split() for word, _, others in lines}
-
-
 @cache
 def read_families() -> dict[str, str]:
     """Read the family of each common genus of trees."""
-    families = read_word_lists("families.txt").items()
+    families = read_word_lists(Path(__file__).with_name("families.txt")).items()
     return {genus: family for family, genera in families for genus in genera}
 
 
@@ -177,7 +173,7 @@ def find_accepted_name(species: str) -> str | None:
 
 
 def describe_common_names(species: str, names: Sequence[str]) -> str:
-    """List the common names of a species, and the accepted name if its own is outdated.
+    """List the common names of a species, and the accepted name of an outdated one.
 
     Examples
     --------
@@ -232,29 +228,25 @@ def parse_date(text: str) -> str:
 
     The time of day is dropped. Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``,
     ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``, ``yyyy:mm:dd`` and
-    ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to
-    2069.
+    ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1969 to
+    2068.
 
     Examples
     --------
     >>> parse_date("06/07/10 14:30"), parse_date("2010/07"), parse_date("2010")
     ('2010-07-06', '2010-07', '2010')
     """
-    match = _DATE.fullmatch(_CAMERA_DATE.sub(r"\1-\3-\4", text.strip(), count=1))
-    parts = re.split("[/.-]", match[1] if match else "")
-    if len(parts) == 3 and len(parts[0]) < 3:
-        parts.reverse()
-        if len(parts[0]) == 2:
-            parts[0] = ("19" if parts[0] >= "70" else "20") + parts[0]
-    try:
-        year, month, day = (int(part) for part in (*parts, 1, 1)[:3])
-        date(year if len(parts[0]) == 4 else 0, month, day)
-    except (ValueError, IndexError):
-        raise LeafidError(
-            "expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
-            f"{text.strip()!r}"
-        ) from None
-    return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
+    day = re.split("[ T]", text.strip(), maxsplit=1)[0]
+    if camera_date := _CAMERA_DATE.fullmatch(day):
+        day = "-".join(camera_date.group(1, 3, 4))
+    for pattern, length in _DATES.items():
+        with suppress(ValueError):
+            parsed = datetime.strptime(re.sub("[/.]", "-", day), pattern)
+            return parsed.date().isoformat()[:length]
+    raise LeafidError(
+        "expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
+        f"{text.strip()!r}"
+    )
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:

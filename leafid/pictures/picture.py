@@ -103,6 +103,9 @@ class Picture(NotebookMixin):
     path_name : str, optional
         Path of a picture whose file name another one has, too: run files need unique
         names.
+    collection : str, optional
+        Which of several collections that were read together it is from. A plant is of
+        one collection: another one may have given the same identifier.
     """
 
     file: Path
@@ -117,6 +120,7 @@ class Picture(NotebookMixin):
     part: str | None = None
     data: bytes | None = field(default=None, repr=False)
     path_name: str | None = None
+    collection: str | None = None
 
     @property
     def title(self) -> str:
@@ -138,7 +142,9 @@ class Picture(NotebookMixin):
         """The plant, which a split keeps together; the picture if it is unknown."""
         if self.plant is None:
             return f"picture {self.file}"
-        return f"plant {self.plant}"
+        if self.collection is None:
+            return f"plant {self.plant}"
+        return f"plant {self.plant} of {self.collection}"
 
     def require_type(self) -> AcquisitionType:
         """Return the acquisition type.
@@ -188,17 +194,16 @@ class XmlOmission(Omission):
     """An XML file that is left out, so that a ground truth lacks its picture."""
 
 
-class FolderLabels(str):
-    """A line about the labels of folders, which a table of labels contradicts."""
+class EmptyClass(str):
+    """A label's folder without a picture, unless a table has the labels.
 
-
-class EmptyClass(FolderLabels):
-    """A label's folder without a picture: a model would lack the label."""
+    A model would lack the label.
+    """
 
 
 @dataclass(frozen=True, repr=False)
 class Collection(NotebookMixin):
-    """Pictures, and the problems that were found while they were listed.
+    """Pictures, and the problems of reading them.
 
     Parameters
     ----------
@@ -271,6 +276,11 @@ def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
     """Group labelled pictures by species, sorted by name; others are left out."""
     labelled = (picture for picture in pictures if picture.species is not None)
     return dict(sorted(group_by(labelled, lambda p: str(p.species)).items()))
+
+
+def group_by_collection(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
+    """Group pictures by their collection, which is "" where there is a single one."""
+    return group_by(pictures, lambda picture: picture.collection or "")
 
 
 def warn_of_lost_species(

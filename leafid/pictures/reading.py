@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -11,10 +12,10 @@ from typing import Any
 
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
-from leafid.grouping import count_noun, group_by
+from leafid.grouping import count_noun
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.labels import make_labels
-from leafid.pictures.picture import Collection, FolderLabels, Omission, Picture
+from leafid.pictures.picture import Collection, EmptyClass, Omission, Picture
 from leafid.pictures.readers import (
     folders,
     imageclef,
@@ -30,7 +31,7 @@ Paths = StrPath | Sequence[StrPath]
 PLAIN_PICTURES = "pictures"
 # How the names of files end that describe the pictures beside them; SpeciesIDList is of
 # ImageCLEF.
-_METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
+_METADATA = {".xml", ".txt", ".json", ".csv", ".tsv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
 
@@ -72,16 +73,17 @@ def read_collection(
     path : path-like or sequence of path-like
         A folder or a picture, or several of both, which are read one by one and joined.
         Among several, a picture that doesn't exist is listed like one that can't be
-        read, and a path without pictures is a problem.
+        read, and a path without pictures is a problem. Folders and tables are several
+        collections, called by their names, or by their paths where names are the same.
     layout : str, optional
         "imageclef", "plantnet300k", "species-folders", "table" or "pictures"; by
         default it is detected.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
-        ``author``, ``date``, ``latitude``, ``longitude``, ``split``. It is found by
-        itself where it has labels, is in the folder and is called ``metadata.csv``,
-        ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures,
-        such as ``train.csv``.
+        ``author``, ``date``, ``latitude``, ``longitude``, ``collection``, ``split``. It
+        is found by itself where it has labels, is in the folder and is called
+        ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that
+        name the pictures, such as ``train.csv``.
     label_from : str, optional
         A regular expression for the paths of pictures below the folder, whose group, or
         match, is the label.
@@ -103,17 +105,20 @@ def read_collection(
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
-    patterns = _compile_patterns(label=label_from, plant=plants_from)
+    patterns: dict[str, re.Pattern[str]] = {}
+    for field, pattern in {"label": label_from, "plant": plants_from}.items():
+        if pattern:
+            patterns[field] = tables.compile_pattern(field, pattern)
     paths = _list_paths(path)
-    sources = _find_table(metadata)
+    sources: dict[Path, str | None] = {}
+    if metadata:
+        sources[Path(metadata)] = None
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):
         try:
             collection = _read_path(item, layout, is_single=len(paths) == 1)
-            beside, remarks = table_search.find_tables(
-                collection.root, collection.pictures
-            )
+            beside, remarks = table_search.find_tables(collection.root)
             if not metadata:
                 collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:
@@ -133,24 +138,6 @@ def read_collection(
     return make_labels(collection)
 
 
-def _find_table(metadata: StrPath | None) -> dict[Path, str | None]:
-    """Check that a table exists; it is of no single part."""
-    if not metadata:
-        return {}
-    table = Path(metadata)
-    if not table.exists():
-        raise LeafidError(f"{table}: no such file; expected a table of pictures")
-    return {table: None}
-
-
-def _compile_patterns(**patterns: str | None) -> dict[str, re.Pattern[str]]:
-    compiled = {}
-    for field, pattern in patterns.items():
-        if pattern:
-            compiled[field] = tables.compile_pattern(field, pattern)
-    return compiled
-
-
 def _list_paths(path: Paths) -> Sequence[StrPath]:
     if isinstance(path, (str, os.PathLike)):
         path = [path]
@@ -165,16 +152,23 @@ def _list_paths(path: Paths) -> Sequence[StrPath]:
 def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
     if len(collections) == 1 and not problems:
         return collections[0]
+    roots = [collection.root.absolute() for collection in collections]
+    root = Path(os.path.commonpath(roots))
+    sets = [path for path in roots if path.suffix.lower() not in PICTURE_ENDINGS]
+    names = {path: path.name for path in sets}
+    if len({*names.values()}) < len(names):
+        names = {path: os.path.relpath(path, root) for path in names}
     pictures: dict[Path, Picture] = {}
     remarks: list[str] = []
-    for collection in collections:
-        pictures |= {picture.file: picture for picture in collection.pictures}
+    for collection, path in zip(collections, roots, strict=True):
+        name = names.get(path)
+        for picture in collection.pictures:
+            named = replace(picture, collection=picture.collection or name)
+            pictures[picture.file] = named
         remarks += collection.problems
     layout, *others = {collection.layout for collection in collections}
     if others:
         layout = "several"
-    roots = [collection.root.absolute() for collection in collections]
-    root = Path(os.path.commonpath(roots))
     return Collection(root, layout, (*pictures.values(),), (*remarks, *problems))
 
 
@@ -238,7 +232,7 @@ def _add_metadata(
         pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
         lines += remarks
     if any(labels[picture.file] is not picture.taxon for picture in pictures):
-        lines = [line for line in lines if not isinstance(line, FolderLabels)]
+        lines = [line for line in lines if not isinstance(line, EmptyClass)]
     if not pictures:
         names = ", ".join(map(str, sources))
         expected = f"expected rows of pictures of {root}"
@@ -264,32 +258,22 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
     for error in errors:
         reason = f"can't be read: {error.strerror}"
         yield Omission(f"{error.filename}: {reason}; its pictures are left out")
-    every_picture = {*folders.walk_pictures(root, with_system=True)}
-    hidden = sorted(every_picture - {*folders.walk_pictures(root)})
     kind = str
     if any(file.suffix.lower() in PICTURE_ENDINGS for file in left):
         kind = Omission
-    if hidden:
-        reason = "hidden, or written by a system or program"
-        yield f"{root}: {_count_left(hidden)}: {reason}"
+    every_picture = {*folders.walk_pictures(root, with_system=True)}
+    left += sorted(every_picture - {*folders.walk_pictures(root)})
     if left:
-        reason = "no pictures, or outside of the layout"
-        yield kind(f"{root}: {_count_left(left)}: {reason}")
-
-
-def _count_left(files: Sequence[Path]) -> str:
-    return f"{count_noun(len(files), 'file')} left out ({files[0]} first)"
+        count = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
+        yield kind(f"{root}: {count}: hidden, no pictures, or outside of the layout")
 
 
 def name_clashing_pictures(
     root: Path, pictures: Sequence[Picture]
 ) -> Iterator[Picture]:
     """Name pictures by their paths below their part where file names are repeated."""
-    by_part = group_by(pictures, lambda picture: picture.part)
-    clashing: set[str | None] = set()
-    for part, group in by_part.items():
-        if len({picture.name for picture in group}) < len(group):
-            clashing.add(part)
+    counts = Counter((picture.part, picture.name) for picture in pictures)
+    clashing = {part for (part, _), count in counts.items() if count > 1}
     for picture in pictures:
         if picture.part not in clashing:
             yield picture

@@ -4,16 +4,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from leafid.errors import LeafidError, naming_place
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
+from leafid.textfiles import read_word_lists
 
 #: The fields, each with synonyms, as in Darwin Core and ImageCLEF, in small letters
 #: without blanks and signs. `leafid.pictures.fold_files` reads the folds of pictures.
-FIELDS = names.read_word_lists("fields.txt")
+FIELDS = read_word_lists(Path(__file__).with_name("fields.txt"))
 
 
 def find_fields(
@@ -37,17 +39,20 @@ def _parse_split(word: str) -> str:
     raise LeafidError(f"expected train, val or test, found {word!r}")
 
 
-# The attribute of a picture that a field tells, and the function that parses it.
+# The attribute of a picture for a field, and the function that parses it.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
     "label": ("taxon", names.parse_label),
     "plant": ("plant", str),
     "type": ("type", AcquisitionType.parse),
     "author": ("author", str),
+    "collection": ("collection", str),
     "date": ("date", names.parse_date),
     "split": ("part", _parse_split),
 }
 
 
+# Words of programs for an empty cell, in small letters.
+_EMPTY_WORDS = read_word_lists(Path(__file__).with_name("words.txt"))["empty"]
 # What only sessions and places need: where it can't be parsed, it is unknown.
 _PARSERS: dict[str, Callable[[str], object]] = {
     "date": names.parse_date,
@@ -74,14 +79,16 @@ def apply_record(picture: Picture, record: Mapping[str, str]) -> Picture:
 
 
 def drop_unreadable(record: dict[str, str]) -> dict[str, str]:
-    """Remove dates and coordinates that can't be read from a record.
+    """Remove words for nothing, and dates and coordinates that can't be read.
 
-    Return the errors by field.
+    Return these words, or the errors, by field.
     """
     errors: dict[str, str] = {}
-    for field in [field for field in _PARSERS if field in record]:
+    for field, word in [*record.items()]:
         try:
-            _PARSERS[field](record[field])
+            if word.lower() in _EMPTY_WORDS:
+                raise LeafidError(repr(word))
+            _PARSERS.get(field, str)(word)
         except LeafidError as error:
             del record[field]
             errors[field] = str(error)

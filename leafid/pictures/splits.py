@@ -13,7 +13,7 @@ from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.fold_files import Folds, read_folds
 from leafid.pictures.names import UNKNOWN_SPECIES, separate_words
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, group_by_collection
 
 #: Distance in km below which two plants are at the same place.
 PLACE_KM = 5.0
@@ -26,12 +26,14 @@ def select_training_pictures(
 ) -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all if there is none.
 
-    A warning says how many pictures of the part have no label. Messages call the
-    collection `source`. A `LeafidError` is raised when no picture is left, or the label
-    of one is `UNKNOWN_SPECIES`.
+    Each of several collections has its own parts. A warning says how many pictures of
+    the part have no label. Messages call the collection `source`. A `LeafidError` is
+    raised when no picture is left, or the label of one is `UNKNOWN_SPECIES`.
     """
-    candidates = [picture for picture in pictures if picture.part == "train"]
-    candidates = candidates or [*pictures]
+    candidates = []
+    for members in group_by_collection(pictures).values():
+        of_part = [picture for picture in members if picture.part == "train"]
+        candidates += of_part or members
     labelled = [picture for picture in candidates if picture.species is not None]
     if not labelled:
         raise LeafidError(
@@ -54,6 +56,55 @@ def select_training_pictures(
     return labelled
 
 
+def assume_plants(pictures: Sequence[Picture]) -> list[Picture]:
+    """Give a plant to pictures of several collections that have none.
+
+    A collection's pictures of a species are taken for one plant: if each counted as a
+    plant, most held-out pictures would be of leaves that were trained on, and a model
+    would expect as much of others. A warning says what is assumed. A single collection
+    stays as it is, and so do several where no species would have two plants.
+    """
+    assumed = []
+    for picture in pictures:
+        plant = picture.plant or f"{picture.species} (assumed)"
+        assumed.append(replace(picture, plant=plant))
+    n_species = len({picture.species for picture in assumed})
+    n_plants = len({picture.group for picture in assumed})
+    collections = group_by_collection(pictures)
+    if len(collections) < 2 or n_plants <= n_species:
+        return [*pictures]
+    for name, members in collections.items():
+        if n_unknown := sum(picture.plant is None for picture in members):
+            message = (
+                "%s: the plants of %d of %d pictures are unknown; those of a species "
+                "count as one plant"
+            )
+            logger.warning(message, name, n_unknown, len(members))
+    return assumed
+
+
+def select_unknown_pictures(
+    pictures: Sequence[Picture], known: Sequence[Picture]
+) -> list[Picture]:
+    """Choose the pictures of unknown species of the training part, or of no part.
+
+    Those of a species whose plants are unknown count as one plant. A `LeafidError` is
+    raised where known pictures are of one of the species.
+    """
+    species = {picture.species for picture in known} - {None}
+    if wrong := [picture for picture in pictures if picture.species in species]:
+        raise LeafidError(
+            f"{wrong[0].file}: expected a species that the model is not to know, found "
+            f"{wrong[0].species!r}, and {len(wrong)} such pictures in all; leave them "
+            "out, or train on them"
+        )
+    return [
+        replace(picture, plant=picture.plant or picture.species)
+        for picture in pictures
+        if picture.part in (None, "train")
+    ]
+
+
 def check_labels(pictures: Sequence[Picture]) -> None:
     """Raise a `LeafidError` if all pictures have one label, which no fit accepts."""
     labels = {picture.species for picture in pictures}
@@ -73,7 +124,7 @@ def split_by_plant(
     Returns the indices of each fold's pictures, ascending. In an order shuffled by the
     seed, each plant goes to the fold with the fewest plants of its species so far, then
     the fewest pictures of its species, then the fewest pictures. A picture of unknown
-    plant counts as a plant of its own. Which pictures share a fold doesn't depend on
+    plant counts as a plant. Which pictures share a fold doesn't depend on
     the order of the pictures. Fewer plants than folds raise a `LeafidError`.
     """
     members = group_by_plant(pictures)
@@ -112,52 +163,60 @@ def _to_arrays(folds: Iterable[Sequence[int]]) -> list[np.ndarray]:
     return [np.array(sorted(fold), np.int64) for fold in folds]
 
 
+def _group_by_unit(pictures: Sequence[Picture], unit: str) -> list[list[int]]:
+    """Group the indices of pictures by plant or another unit."""
+    if unit == "plant":
+        return [*group_by_plant(pictures).values()]
+    labels = label_units(pictures, unit).tolist()
+    return [*group_by(range(len(pictures)), labels.__getitem__).values()]
+
+
 def split_by_unit(
     pictures: Sequence[Picture], unit: str, n_folds: int, seed: int
 ) -> list[np.ndarray]:
-    """Distribute whole places, authors or days over folds.
+    """Distribute whole places, authors, days or collections over folds.
 
     A model is then tested at places, for instance, that no training picture shows.
-    `unit` is ``place``, ``author`` or ``day``, see `label_units`. The units with the
+    `unit` is one of those of `label_units`. The units with the
     most plants come first, and equal units in an order shuffled by the seed; each goes
     to the fold with the fewest plants so far. Returns indices as `split_by_plant` does.
     Fewer units than folds raise a `LeafidError`.
     """
-    labels = label_units(pictures, unit)
-    members = group_by(range(len(pictures)), labels.tolist().__getitem__)
+    members = _group_by_unit(pictures, unit)
     units = f"{unit}s (plants without one count as a single one)"
     _check_n_folds(n_folds, len(members), units)
-    plants = {
-        label: {pictures[index].group for index in indices}
-        for label, indices in members.items()
-    }
+
+    def list_plants(indices: Sequence[int]) -> set[str]:
+        return {pictures[index].group for index in indices}
+
     # They are sorted by name first, so that the order of the pictures doesn't matter.
-    by_name = sorted(members, key=lambda label: min(plants[label]))
+    by_name = sorted(members, key=lambda indices: min(list_plants(indices)))
     order = np.random.default_rng(seed).permutation(len(by_name))
     shuffled = [by_name[position] for position in order]
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     n_plants = [0] * n_folds
-    for label in sorted(shuffled, key=lambda label: -len(plants[label])):
+    for indices in sorted(shuffled, key=lambda indices: -len(list_plants(indices))):
         fold = int(np.argmin(n_plants))
-        folds[fold] += members[label]
-        n_plants[fold] += len(plants[label])
+        folds[fold] += indices
+        n_plants[fold] += len(list_plants(indices))
     return _to_arrays(folds)
 
 
 def label_units(
     pictures: Sequence[Picture], unit: str, within_km: float = PLACE_KM
 ) -> np.ndarray:
-    """Label pictures by place, author or day, in order of appearance: int64 (n,).
+    """Label pictures by unit, in order of appearance: int64 (n,).
 
-    All pictures of a plant have one label, and so have authors or days that a plant
-    joins. Two plants are at the same place if they are closer than `within_km`, or if a
-    chain of such plants joins them. Plants without coordinates, author or date, which
-    may be of any unit, form one together.
+    Units are ``place``, ``author``, ``day`` and ``collection``. All pictures of a plant
+    have one label, and so have units that a plant joins. Two plants are at the same
+    place if they are closer than `within_km`, or if a chain of such plants joins them.
+    Plants without coordinates, author, date or collection, which may be of any unit,
+    form one together.
     """
     # It takes longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
 
-    field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
+    field = {"place": "coordinates", "day": "date"}.get(unit, unit)
     values = [getattr(picture, field) for picture in pictures]
     if unit == "place":
         place_of = _number_places({*values} - {None}, within_km)
@@ -241,7 +300,7 @@ def _find_main_species(pictures: Sequence[Picture]) -> str:
 
 #: How test pictures are chosen, and what folds keep together.
 Kind = Literal["folds", "leave-one-out", "parts"]
-Unit = Literal["plant", "author", "place", "day"]
+Unit = Literal["plant", "author", "place", "day", "collection"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 Shots = Literal["pictures", "plants"]
 
@@ -281,10 +340,10 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     ) -> Iterator[Split]:
         """Yield the splits of each seed; a split that no seed changes comes once.
 
-        Test on each plant in turn is such a split. Folds are of whole plants,
-        stratified by species, or of whole authors, places or days. Given parts differ
-        only in what is drawn at random; the repeats of a file take the place of the
-        seeds. A `LeafidError` is raised when either part has no picture.
+        Test on each plant, or other unit, in turn is such a split. Folds are of whole
+        plants, stratified by species, or of whole units of another kind. Given parts
+        differ only in what is drawn at random; the repeats of a file take the place of
+        the seeds. A `LeafidError` is raised when either part has no picture.
         """
         for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
@@ -303,14 +362,16 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
         if isinstance(self.folds, str):
             return read_folds(self.folds, pictures)
         if self.kind == "leave-one-out":
-            return {seeds[0]: _to_arrays(group_by_plant(pictures).values())}
+            units = _group_by_unit(pictures, self.by)
+            _check_n_folds(2, len(units), f"{self.by}s")
+            return {seeds[0]: _to_arrays(units)}
         if self.kind == "parts":
             tested = _find_part(pictures, "test")
             n_trained = len(_find_part(pictures, "train"))
             if not (n_trained and len(tested)):
                 raise LeafidError(
                     "expected labelled pictures of parts train and test, found "
-                    f"{n_trained} and {len(tested)}; tell parts by folders, by "
+                    f"{n_trained} and {len(tested)}; name parts by folders, by "
                     "train.txt and test.txt, or by the column split of --metadata"
                 )
             return {seed: [tested] for seed in seeds}

@@ -18,12 +18,12 @@ from leafid.pictures.picture import (
     AcquisitionType,
     Collection,
     Picture,
+    group_by_collection,
     group_by_species,
 )
 
 _NOUNS = {"species": "species", "part": "parts", "group": "plants"}
-#: What is counted, by the fields of pictures.
-_COUNTED = {"species": "species", "plant": "plants", "author": "authors"}
+_NOUNS |= {"collection": "collections"}
 Groups = Sequence[Sequence[Picture]]
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class FileCheck(NamedTuple):
 
 
 def check_file(file: Path) -> FileCheck:
-    """Decode a picture and report what was found, without raising."""
+    """Decode a picture and report errors and damage, without raising."""
     with recording_log("leafid.pictures", propagate=False) as log:
         try:
             digest = read_hashed_image(file)[1]
@@ -90,17 +90,21 @@ def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
 
     Unknown ones don't count.
     """
-    counts = {"pictures": len(pictures)}
-    for field, noun in _COUNTED.items():
-        counts[noun] = len({getattr(picture, field) for picture in pictures} - {None})
-    return counts
+    # Another collection's plant may have the same identifier.
+    plants = {picture.group for picture in pictures if picture.plant is not None}
+    return {
+        "pictures": len(pictures),
+        "species": len({picture.species for picture in pictures} - {None}),
+        "plants": len(plants),
+        "authors": len({picture.author for picture in pictures} - {None}),
+    }
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
     """Count pictures and plants of each species, and its pictures by type.
 
     Species are sorted by their number of pictures, then by name. A picture of unknown
-    plant counts as a plant of its own, as it does in a split.
+    plant counts as a plant, as it does in a split.
     """
     counts = []
     for species, group in group_by_species(pictures).items():
@@ -123,7 +127,7 @@ def find_risks(
     """Find risks of an experiment, such as groups that differ in `fields`."""
     labelled = [picture for picture in pictures if picture.species]
     of_plants = (picture for picture in labelled if picture.plant is not None)
-    plants = group_by(of_plants, lambda picture: picture.plant).values()
+    plants = group_by(of_plants, lambda picture: picture.group).values()
     groups = {"duplicate": duplicates, "plant": [*plants]}
     for noun, field in product(groups, fields):
         mixed = _select_mixed(groups[noun], field)
@@ -152,14 +156,18 @@ def _select_mixed(groups: Groups, field: str) -> Groups:
 
 
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
-    """Warn where parts of a collection share a plant, or pictures of one content."""
-    groups: Groups = [pictures]
-    # Most pictures differ in size, and needn't be read.
-    for get_key in (_get_size, _hash_content):
-        by_key = [group_by(group, get_key) for group in _select_mixed(groups, "part")]
-        groups = [group for same in by_key for group in same.values()]
-    for line in find_risks(pictures, groups, ["part"]):
-        logger.warning("%s", line)
+    """Warn where parts share a plant, or parts or collections a picture."""
+    collections = [*group_by_collection(pictures).values()]
+    groups: Groups
+    for field, groups in (("part", collections), ("collection", [pictures])):
+        # Most pictures differ in size, and needn't be read.
+        for get_key in (_get_size, _hash_content):
+            by_key = [
+                group_by(group, get_key) for group in _select_mixed(groups, field)
+            ]
+            groups = [group for same in by_key for group in same.values()]
+        for line in find_risks(pictures, groups, [field]):
+            logger.warning("%s", line)
 
 
 def _get_size(picture: Picture) -> int:

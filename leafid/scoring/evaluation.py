@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from itertools import compress
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
+from leafid.errors import InputError, UsageError, naming_what_to_install
 from leafid.files import StrPath
 from leafid.pictures.picture import Collection, Picture
-from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
 from leafid.scoring.reading.inputs import (
     Rankings,
@@ -206,11 +206,8 @@ def compare(
     ground_truth, judged = _judge(truth, runs, False)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")
-    return Records(
-        make_comparison_table(
-            "type", make_groups(ground_truth, [[run] for run in judged]), options
-        )
-    )
+    groups = make_groups(ground_truth, [[run] for run in judged])
+    return Records(make_comparison_table("type", groups, options))
 
 
 def make_options(
@@ -224,7 +221,7 @@ def make_options(
     An `InputError` or a `UsageError` says what is wrong.
     """
     checked = find_metrics(list_values("metrics", metrics, str))
-    if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
+    if str(intervals) not in ("none", "bounds", "error"):
         raise InputError(
             f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
         )
@@ -232,7 +229,7 @@ def make_options(
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
     return ScoreOptions(
         metrics=checked,
-        intervals=cast(Intervals, intervals),
+        intervals=intervals,
         bootstrap=bootstrap or Bootstrap(),
         leave_out_missing=leave_out_missing,
     )
@@ -243,11 +240,7 @@ def _judge(
 ) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
     answers = to_runs(runs, ground_truth)
-    judged = [judge_run(run, ground_truth) for run in answers]
-    if empty := [run.name for run in judged if not run.covered.any()]:
-        raise LeafidError(
-            f"{empty[0]}: expected predictions for the labelled pictures, found none"
-        )
+    judged = judge_runs(answers, ground_truth)
     if needs_families:
         ground_truth.warn_of_families(answers)
     return ground_truth, judged
@@ -260,22 +253,18 @@ def _tabulate_pictures(
 
     Only pictures of known species have scores.
     """
-    if together := [
-        metric.name for metric in options.metrics if metric.score_pictures is None
-    ]:
-        raise UsageError(
-            f"expected metrics that score single pictures, found {', '.join(together)}"
-        )
     rows: Rows = []
     for run in runs:
-        scores = []
+        columns = [truth.pictures, truth.type, truth.species, run.rank]
         for metric in options.metrics:
             metric.check_scores(run)
-            if metric.score_pictures:
-                scores.append(metric.score_pictures(run).tolist())
-        names = (truth.pictures, truth.type, truth.species)
-        cells = [*zip(*names, run.rank.tolist(), *scores, strict=True)]
-        rows += [[run.title, *row] for row in compress(cells, run.is_known)]
-    columns = ["run", "picture", "type", "species", "rank"]
-    columns += [metric.name for metric in options.metrics]
-    return Table("Scores of pictures", columns, rows, n_keys=2)
+            if metric.score_pictures is None:
+                raise UsageError(
+                    f"expected metrics that score single pictures, found {metric.name}"
+                )
+            columns.append(metric.score_pictures(run).astype(np.float64))
+        cells = [column[run.is_known].tolist() for column in columns]
+        rows += [[run.title, *row] for row in zip(*cells, strict=True)]
+    headings = ["run", "picture", "type", "species", "rank"]
+    headings += [metric.name for metric in options.metrics]
+    return Table("Scores of pictures", headings, rows, n_keys=2)

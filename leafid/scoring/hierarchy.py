@@ -14,19 +14,16 @@ from leafid.scoring.tables import Rows, Table
 from leafid.textfiles import LineProblems
 
 
-def select_answers(run: Run, truth: GroundTruth, taxonomy: Taxonomy) -> dict[str, str]:
+def select_answers(run: Run, taxonomy: Taxonomy) -> dict[str, str]:
     """Select each picture's answer, its line of rank 1.
 
-    A `ProblemsError` has unknown pictures and answers.
+    A `ProblemsError` has answers that the taxonomy lacks.
     """
     answers = {}
     first = run.select(run.rank == 1)
     with LineProblems(run.name) as problems:
         for line, (picture, answer, _, _) in zip(first.line, first, strict=True):
             answers[picture] = answer
-            if picture not in truth.known.pictures:
-                problem = f"expected a picture of the collection, found {picture!r}"
-                problems.add(line, problem)
             try:
                 taxonomy.find_path(answer)
             except LeafidError as error:
@@ -41,23 +38,21 @@ def make_hierarchy_table(
     """Tabulate the mean error of each run's answers, and how many ranks are correct."""
     rows: Rows = []
     for name, run in answers.items():
-        # A picture that the run lacks is wrong.
-        errors = dict.fromkeys(truth.pictures, WRONG_ERROR)
+        errors = []
         answered, correct = Counter[int](), Counter[int]()
         for picture, species in zip(truth.pictures, truth.species, strict=True):
-            if picture in run:
-                errors[picture] = taxonomy.compute_error(species, run[picture])
-                path = taxonomy.find_path(run[picture])
-                depth = len(path) - path.count(WILDCARD)
-                answered[depth] += 1
-                correct[depth] += path[:depth] == taxonomy.paths[species][:depth]
-        counts = [
-            f"{correct[depth]}/{answered[depth]}"
-            for depth in reversed(range(len(taxonomy.ranks) + 1))
-        ]
-        values = [*errors.values()]
-        by_plant = average_score(values, truth.author, truth.official_plant)
-        rows.append([name, fmean(values), by_plant, *counts])
+            if picture not in run:
+                errors.append(WRONG_ERROR)
+                continue
+            errors.append(taxonomy.compute_error(species, run[picture]))
+            path = taxonomy.find_path(run[picture])
+            depth = len(path) - path.count(WILDCARD)
+            answered[depth] += 1
+            correct[depth] += path[:depth] == taxonomy.paths[species][:depth]
+        depths = range(len(taxonomy.ranks), -1, -1)
+        counts = [f"{correct[depth]}/{answered[depth]}" for depth in depths]
+        by_plant = average_score(errors, truth.author, truth.official_plant)
+        rows.append([name, fmean(errors), by_plant, *counts])
     return Table(
         title="Hierarchical errors",
         columns=["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD],

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
-from leafid.metrics.averages import Booleans, Floats, Indices
+from leafid.metrics.averages import Booleans, Floats, Indices, to_indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run, select_rows
-from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
+from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,18 @@ def strip_run_suffix(name: str) -> str:
     return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 
 
+def judge_runs(runs: Sequence[Run], truth: GroundTruth) -> list[JudgedRun]:
+    """Judge runs, which have predictions for some pictures of known species."""
+    judged = [judge_run(run, truth) for run in runs]
+    for run in judged:
+        if not run.covered[run.is_known].any():
+            raise LeafidError(
+                f"{run.name}: expected predictions for the {run.is_known.sum()} "
+                "labelled pictures, found none"
+            )
+    return judged
+
+
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
@@ -85,62 +97,48 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     list.
     """
     predictions, picture, species = truth.locate(run)
-    labels = truth.to_indices("species")[1]
+    labels = to_indices(truth.species)
     is_hit = species == labels[picture]
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated
     # species remains.
     hits = np.flatnonzero(is_hit)[::-1]
-    rank = np.zeros(len(truth), np.int32)
-    rank[picture[hits]] = predictions.rank[hits]
-    probability = np.zeros(len(truth))
-    first_score = np.zeros(len(truth))
-    probability[picture[hits]] = predictions.score[hits]
-    at_first = np.flatnonzero(predictions.rank == 1)
-    answered = picture[at_first]
+    first = np.flatnonzero(predictions.rank == 1)
     others = np.array([-2 - crc32(name.encode()) for name in run.species], np.intp)
     names = np.where(species < 0, others[predictions.species_index], species)
-    first = np.full(len(truth), -1)
-    first[answered] = names[at_first]
-    first_score[answered] = predictions.score[at_first]
-    # Scores that are too large to be squared are no probabilities, which metrics check.
-    with np.errstate(over="ignore"):
-        squares = np.bincount(picture, predictions.score**2, len(truth))
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
-    def is_correct(taxa: Sequence[str], level: str) -> Booleans:
-        predicted = np.array(taxa, object)[predictions.species_index[at_first]]
-        expected = np.array(getattr(truth, level), object)[answered]
+    def spread(rows: Indices, values: NDArray[Any], empty: int = 0) -> NDArray[Any]:
+        """Give each picture the value of its prediction among some rows."""
+        column = np.full(len(truth), empty, values.dtype)
+        column[picture[rows]] = values[rows]
+        return column
+
+    def compare(taxa: Sequence[str], correct: Texts) -> Booleans:
+        """Tell whether the taxon of each prediction is the correct one."""
+        expected = correct[picture]
+        predicted = np.array(taxa, object)[predictions.species_index]
         # The correct species is right even if the ground truth has two families of its
         # genus.
-        is_same = (predicted == expected) | is_hit[at_first]
-        is_right = np.zeros(len(truth), bool)
-        is_right[answered] = is_same & (expected != UNKNOWN)
-        return is_right
+        return ((predicted == expected) | is_hit) & (expected != UNKNOWN)
 
+    # Scores that are too large to be squared are no probabilities, which metrics check.
+    with np.errstate(over="ignore"):
+        squares = np.bincount(picture, predictions.score**2, len(truth))
     return JudgedRun(
         name=run.name,
-        rank=rank,
+        rank=spread(hits, predictions.rank),
         size=np.bincount(picture, minlength=len(truth)),
         label=labels,
-        first=first,
-        first_score=first_score,
-        probability=probability,
+        first=spread(first, names, -1),
+        first_score=spread(first, predictions.score),
+        probability=spread(hits, predictions.score),
         squares=squares.astype(np.float64),
-        genus_correct=is_correct(genera, "genus"),
-        family_correct=is_correct(families, "family"),
-        is_known=np.array(truth.species) != UNKNOWN_SPECIES,
-        problem=_find_score_problem(run),
-        **{
-            name: truth.to_indices(name)[1]
-            for name in ("author", "official_plant", "plant")
-        },
+        genus_correct=spread(first, compare(genera, truth.genus)),
+        family_correct=spread(first, compare(families, truth.family)),
+        is_known=truth.species != UNKNOWN_SPECIES,
+        problem=run.find_score_problem(),
+        author=to_indices(truth.author),
+        official_plant=to_indices(truth.official_plant),
+        plant=to_indices(truth.plant),
     )
-
-
-def _find_score_problem(run: Run) -> str | None:
-    try:
-        run.check_scores()
-    except LeafidError as error:
-        return str(error)
-    return None

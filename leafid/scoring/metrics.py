@@ -11,12 +11,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import (
+    Booleans,
     Floats,
     Indices,
     accuracy_score,
@@ -38,7 +41,7 @@ from leafid.metrics.confidence import (
     open_set_classification_rate,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.resampling import Statistics, sum_by_plant
+from leafid.scoring.resampling import Statistics
 from leafid.scoring.tables import read_metrics
 
 #: How pictures are averaged: over authors and their plants, over plants, over pictures,
@@ -55,8 +58,8 @@ class Metric:
     What it is, who defined it and where it is shown stands in ``metrics.csv``.
     """
 
-    #: Scores each picture, float (n,); and how pictures are averaged.
-    score_pictures: Callable[[JudgedRun], Floats] | None = None
+    #: Scores each picture, (n,); and how pictures are averaged.
+    score_pictures: Callable[[JudgedRun], NDArray[Any]] | None = None
     average: Average = "pictures"
     #: Scores names, where a score is no mean over pictures: from counts of pictures in
     #: which each of k names is correct, given, and shown, float (k, m), a score of each
@@ -92,8 +95,7 @@ class Metric:
         if self.score_all:
             score = self.score_all(run)
             return Statistics(
-                sum_by_plant([], [], [], (0, n_plants)),
-                lambda sums: np.full(sums.shape[1], score),
+                csr_array((0, n_plants)), lambda sums: np.full(sums.shape[1], score)
             )
         known = run.select(run.is_known)
         if self.score_names:
@@ -127,19 +129,18 @@ class Metric:
             scores = weights * self.score_names(*counts)
             return divide(scores.sum(axis=0), weights.sum(axis=0))
 
-        return Statistics(
-            sum_by_plant(np.ones(len(rows)), rows, plants, shape), to_scores
-        )
+        sums = csr_array((np.ones(len(rows)), (rows, plants)), shape)
+        return Statistics(sums, to_scores)
 
 
 def average_pictures(
-    values: Floats,
+    values: NDArray[Any],
     average: Average,
     run: JudgedRun,
     n_plants: int,
     highest: float = 1,
 ) -> Statistics:
-    """Average what the pictures score, float (n,), in one of the ways of `Average`.
+    """Average what the pictures score, (n,), in one of the ways of `Average`.
 
     The score is the mean over groups of the mean over their plants of the mean over
     each plant's pictures. Values are from 0 to the highest one; if that is infinite,
@@ -154,12 +155,8 @@ def average_pictures(
     plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
     n_groups = max(len(plants_of_group), 1)
     weights = 1 / (n_groups * plants_of_group[owners] * pictures_of_plant)[plant]
-    sums = sum_by_plant(
-        np.concatenate([weights * values, weights]),
-        np.repeat([0, 1], len(values)),
-        np.tile(run.plant, 2),
-        (2, n_plants),
-    )
+    cells = (np.repeat([0, 1], len(values)), np.tile(run.plant, 2))
+    sums = csr_array((np.append(weights * values, weights), cells), (2, n_plants))
     # One more plant can be of any group, and weighs as much as the plants there do on
     # average.
     shares = 1 / np.bincount(index_plants(groups, run.plant)[0])
@@ -173,8 +170,8 @@ def _score_first(run: JudgedRun) -> Floats:
     return top_k_scores(run.rank)
 
 
-def _score_named(run: JudgedRun) -> Floats:
-    return (run.rank > 0).astype(np.float64)
+def _score_named(run: JudgedRun) -> Booleans:
+    return run.rank > 0
 
 
 def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
@@ -210,8 +207,8 @@ def _score_confident_unknown(run: JudgedRun) -> float:
 _METRICS = {
     "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
-    "S-genus": Metric(lambda run: run.genus_correct.astype(np.float64), "S"),
-    "S-family": Metric(lambda run: run.family_correct.astype(np.float64), "S"),
+    "S-genus": Metric(lambda run: run.genus_correct, "S"),
+    "S-family": Metric(lambda run: run.family_correct, "S"),
     "per-plant": Metric(_score_first, "plants"),
     "mrr": Metric(lambda run: inverse_rank_scores(run.rank)),
     "balanced-accuracy": Metric(_score_first, "species"),
@@ -248,11 +245,11 @@ _METRICS = {
     ),
     "coverage": Metric(_score_named),
     "macro-coverage": Metric(_score_named, "species"),
-    "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
-    "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
+    "set-size": Metric(lambda run: run.size, highest=np.inf),
+    "empty-sets": Metric(lambda run: ~run.covered),
 }
-#: The names of the metrics that are shown where nobody asks for others; and those of
-#: sets, and of unknown species.
+#: The names of the metrics that are shown where nobody asks for others, of the metrics
+#: of sets, and of the metrics that tell known species from unknown ones.
 DEFAULT_METRICS = ("S", "top-1", "top-5")
 SET_METRICS = ("coverage", "macro-coverage", "set-size", "empty-sets")
 OPEN_WORLD_METRICS = ("top-1", "auroc", "oscr", "fpr-95")

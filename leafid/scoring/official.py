@@ -10,9 +10,9 @@ what the README leaves open: in ``…ByGenus`` and ``…ByFamily`` a picture
    number of runs that are correct; the mean over runs averages the scores of the runs.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import PurePath
 
 import numpy as np
@@ -26,9 +26,7 @@ from leafid.metrics.averages import (
     top_k_scores,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
-
-logger = logging.getLogger(__name__)
+from leafid.scoring.reading.truth import TYPE_ORDER, GroundTruth
 
 #: The file of all runs' scores.
 SCORES = "OfficialScores.csv"
@@ -37,15 +35,13 @@ SCORES = "OfficialScores.csv"
 ALL_RUNS = "AllRun"
 MEAN_OF_RUNS = "MeanRun"
 
-# The words of the three types that the official scorer knows, in the order of its
-# columns; and of a type not known.
+# The words of the official scorer for its three types, in the order of its columns.
 _OFFICIAL_TYPES = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}
-_TYPE_WORDS = _OFFICIAL_TYPES | {UNKNOWN: UNKNOWN}
 
 # A run, and whether each picture counts in its means: bool (n,).
 _CountedRun = tuple[JudgedRun, Booleans]
-# Scores by type and name, both sorted.
-_GroupScores = dict[tuple[str, str], float]
+# Scores by the number of a type in `TYPE_ORDER` and the name of a group, both sorted.
+_GroupScores = dict[tuple[int, str], float]
 
 
 def format_official_files(
@@ -53,8 +49,7 @@ def format_official_files(
 ) -> dict[str, str]:
     """Compose all the files that the official scorer writes for some runs.
 
-    The files that compare runs come only with two or more. Pictures of a type that the
-    official scorer doesn't know are left out with a warning.
+    The files that compare runs come only with two or more.
 
     Parameters
     ----------
@@ -70,24 +65,15 @@ def format_official_files(
     dict of str to str
         The content of each file by its name.
     """
-    is_official = np.isin(truth.type, [*_TYPE_WORDS])
-    if not is_official.all():
-        types = ", ".join(sorted(set(truth.type) - _TYPE_WORDS.keys()))
-        problem = (
-            "expected pictures of type %s, found %d of type %s, which the official "
-            "scorer's files leave out"
-        )
-        logger.warning(problem, ", ".join(_OFFICIAL_TYPES), (~is_official).sum(), types)
     counted: dict[str, _CountedRun] = {}
     for run in runs:
-        mask = is_official & (run.covered | (not leave_out_missing))
-        counted[PurePath(run.name).stem] = run, mask
-    files = {SCORES: _format_scores(truth, counted.values())}
+        counted[PurePath(run.name).stem] = run, run.covered | (not leave_out_missing)
+    everything = [*counted.values()]
+    files = {SCORES: _format_scores(truth, everything)}
     for stem, counted_run in counted.items():
         files[f"{stem}ScoreByPicture.csv"] = _format_pictures(truth, [counted_run])
     if len(runs) > 1:
-        text = _format_pictures(truth, [*counted.values()])
-        files[f"{ALL_RUNS}ScoreByPicture.csv"] = text
+        files[f"{ALL_RUNS}ScoreByPicture.csv"] = _format_pictures(truth, everything)
     for level in ("species", "genus", "family"):
         tables = {
             stem: _score_groups(truth, level, *counted_run)
@@ -112,13 +98,12 @@ def format_java_double(score: float) -> str:
     return f"{digits}E{exponent}"
 
 
-def _format_scores(truth: GroundTruth, counted: Iterable[_CountedRun]) -> str:
-    types = np.array(truth.type)
+def _format_scores(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
     lines = [_format_line("RunFileName", *_OFFICIAL_TYPES.values())]
     for run, mask in counted:
         scores = []
         for type_ in _OFFICIAL_TYPES:
-            part = run.select(mask & (types == type_))
+            part = run.select(mask & (truth.type == type_))
             is_correct = top_k_scores(part.rank)
             scores.append(average_score(is_correct, part.author, part.official_plant))
         lines.append(_format_line(run.name, *map(format_java_double, scores)))
@@ -128,17 +113,16 @@ def _format_scores(truth: GroundTruth, counted: Iterable[_CountedRun]) -> str:
 def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
     header = ["type", "image", "succes", "family", "genus", "species", "plantId"]
     lines = [_format_line(*header, "author", *(run.name for run, _ in counted))]
-    shown = np.flatnonzero(np.any([mask for _, mask in counted], axis=0)).tolist()
-    order = [*_TYPE_WORDS]
-    for index in sorted(shown, key=lambda index: order.index(truth.type[index])):
-        scores = []
-        for run, mask in counted:
-            # A run that lacks the picture has no score to show where it is left out of
-            # its mean.
-            scores.append(str(int(run.rank[index] == 1)) if mask[index] else "")
+    # A run that lacks the picture has no score to show where it is left out of its
+    # mean.
+    columns = [
+        np.where(mask, np.where(run.rank == 1, "1", "0"), "") for run, mask in counted
+    ]
+    for index in sorted(range(len(truth)), key=_order_types(truth).__getitem__):
+        scores = [str(column[index]) for column in columns]
         genus = truth.genus[index]
         cells = [
-            _TYPE_WORDS[truth.type[index]],
+            _OFFICIAL_TYPES.get(truth.type[index], truth.type[index]),
             truth.pictures[index],
             str(scores.count("1")),
             truth.family[index],
@@ -147,7 +131,8 @@ def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
             truth.official_plant[index],
             truth.author[index],
         ]
-        lines.append(_format_line(*cells, *scores))
+        if any(scores):
+            lines.append(_format_line(*cells, *scores))
     return "".join(lines)
 
 
@@ -155,15 +140,13 @@ def _score_groups(
     truth: GroundTruth, level: str, run: JudgedRun, mask: Booleans
 ) -> _GroupScores:
     """Score each type's species, genera or families by S."""
-    names = getattr(truth, level)
     correct = {
         "species": run.rank == 1,
         "genus": run.genus_correct,
         "family": run.family_correct,
     }
-    groups = group_by(
-        np.flatnonzero(mask).tolist(), lambda index: (truth.type[index], names[index])
-    )
+    keys = [*zip(_order_types(truth), getattr(truth, level), strict=True)]
+    groups = group_by(np.flatnonzero(mask).tolist(), keys.__getitem__)
     scores = {}
     for key, rows in sorted(groups.items()):
         authors, plant = index_plants(run.author[rows], run.official_plant[rows])
@@ -174,26 +157,31 @@ def _score_groups(
     return scores
 
 
+def _order_types(truth: GroundTruth) -> list[int]:
+    """List the number of each picture's type in `TYPE_ORDER`."""
+    return [*map(TYPE_ORDER.index, truth.type)]
+
+
 def _average_tables(tables: Iterable[_GroupScores]) -> _GroupScores:
     """Average the scores of each group over the runs that have one."""
-    scores: dict[tuple[str, str], list[float]] = {}
-    for table in tables:
-        for key, score in table.items():
-            scores.setdefault(key, []).append(score)
-    return {key: sum(scores[key]) / len(scores[key]) for key in sorted(scores)}
+    items = chain.from_iterable(table.items() for table in tables)
+    groups = group_by(items, lambda item: item[0])
+    return {
+        key: sum(score for _, score in groups[key]) / len(groups[key])
+        for key in sorted(groups)
+    }
 
 
-def _format_groups(table: dict[tuple[str, str], float]) -> str:
+def _format_groups(table: _GroupScores) -> str:
     """Write one type after the other, each followed by an empty line."""
-    by_type = group_by(table.items(), lambda item: item[0][0])
-    sections = []
-    for type_ in sorted(by_type, key=[*_TYPE_WORDS].index):
-        rows = [
-            f"{_TYPE_WORDS[type_]};{name};{format_java_double(score)}\n"
-            for (_, name), score in by_type[type_]
-        ]
-        sections.append("".join(rows) + "\n")
-    return "".join(sections)
+    text = ""
+    for number, items in group_by(table.items(), lambda item: item[0][0]).items():
+        type_ = TYPE_ORDER[number]
+        for (_, name), score in items:
+            word = _OFFICIAL_TYPES.get(type_, type_)
+            text += f"{word};{name};{format_java_double(score)}\n"
+        text += "\n"
+    return text
 
 
 def _format_line(*cells: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.metrics.averages import accuracy_score, average_score
@@ -17,9 +18,9 @@ from leafid.scoring.tables import Rows, Table
 SIZES = (1, 2, 3, 5, None)
 # Number of random samples of a plant's pictures that are averaged.
 _N_SAMPLES = 20
-# The lowest probability of a species that a run lists: `fuse_pictures` takes a lower
-# one for the species that the run doesn't list.
-_LISTED = 2e-9
+# The lowest probability of a species that a run names: `fuse_pictures` takes a lower
+# one for the other species.
+_LEAST_PROBABILITY = 2e-9
 
 
 @dataclass(frozen=True)
@@ -34,21 +35,19 @@ class PlantPictures:
     #: The authors of its pictures, each once.
     authors: Collection[str]
 
-    def score_single(self) -> float:
-        """Compute the share of pictures that name the plant correctly by themselves."""
-        is_first = self.probabilities.argmax(axis=1) == self.label
-        return float((is_first & self.probabilities.any(axis=1)).mean())
-
-    def is_named_by(self, size: int | None, random: np.random.Generator) -> bool:
-        """Tell whether a random sample of the pictures, or all, name the plant."""
-        sample = self.probabilities
-        if size is not None:
-            sample = sample[random.permutation(len(sample))[:size]]
-        if not sample.any():
-            return False
-        n = len(sample)
-        fused = fuse_pictures(sample, [""] * n, [DEFAULT_EXPONENT] * n)
-        return int(fused.argmax()) == self.label
+    def score(self, size: int | None, random: np.random.Generator) -> float:
+        """Compute how often random samples of the pictures, or all, name the plant."""
+        n_pictures = len(self.probabilities)
+        if size == 1:
+            is_first = self.probabilities.argmax(axis=1) == self.label
+            return accuracy_score(is_first & self.probabilities.any(axis=1))
+        n = size or n_pictures
+        is_named = []
+        for _ in range(_N_SAMPLES if size else 1):
+            sample = self.probabilities[random.permutation(n_pictures)[:n]]
+            fused = fuse_pictures(sample, [""] * n, [DEFAULT_EXPONENT] * n)
+            is_named.append(sample.any() and fused.argmax() == self.label)
+        return accuracy_score(is_named)
 
 
 def score_plants(
@@ -75,14 +74,8 @@ def score_plants(
     """
     random = np.random.default_rng(0)
     scored = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
-    singles = [plant.score_single() for plant in scored]
-    shares = singles
-    if size != 1:
-        n_samples = _N_SAMPLES if size else 1
-        shares = []
-        for plant in scored:
-            is_named = [plant.is_named_by(size, random) for _ in range(n_samples)]
-            shares.append(accuracy_score(is_named))
+    singles = [plant.score(1, random) for plant in scored]
+    shares = [plant.score(size, random) for plant in scored]
     n_authors = [len(plant.authors) for plant in scored]
     mean_by_author = average_score(
         np.repeat(shares, n_authors),
@@ -99,27 +92,21 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     plant that has no other is named wrongly. A `LeafidError` is raised when a score is
     no probability, or contradicts its rank.
     """
-    run.check_scores()
+    if problem := run.find_score_problem():
+        raise LeafidError(problem)
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
-    # The least difference that makes the better rank win between equal scores; what is
-    # listed wins over what isn't.
-    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (
-        1 - 1e-12 * located.rank
-    )
+    # Of equal scores, the better rank wins by the least difference; a species that the
+    # run names wins over the others.
+    probability = np.maximum(located.score, _LEAST_PROBABILITY)
+    table[picture, located.species_index] = probability * (1 - 1e-12 * located.rank)
     labels = find_indices(truth.species, run.species).tolist()
-    by_type: dict[str, list[PlantPictures]] = {
-        type_: [] for type_ in sorted(set(truth.type))
-    }
-    plants = group_by(
-        range(len(truth)), lambda index: (truth.type[index], truth.plant[index])
-    )
-    for (type_, _), indices in plants.items():
-        authors = {truth.author[index] for index in indices}
-        by_type[type_].append(
-            PlantPictures(table[indices], labels[indices[0]], authors)
-        )
-    return by_type
+    by_type: dict[str, list[PlantPictures]] = {}
+    keys = [*zip(truth.type, truth.plant, strict=True)]
+    for (type_, _), rows in group_by(range(len(truth)), keys.__getitem__).items():
+        plant = PlantPictures(table[rows], labels[rows[0]], {*truth.author[rows]})
+        by_type.setdefault(type_, []).append(plant)
+    return dict(sorted(by_type.items()))
 
 
 def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:

@@ -93,15 +93,6 @@ def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.where(np.isclose(a, b, _ROUNDING, _ROUNDING), 0, np.subtract(a, b))
 
 
-def sum_by_plant(
-    values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: tuple[int, int]
-) -> csr_array:
-    """Sum values (n,) of pictures by row and plant, int (n,): float (rows, plants)."""
-    return csr_array(
-        (np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape
-    )
-
-
 def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     """Score resamples of plants with random weights: float (2, resamples).
 
@@ -122,12 +113,8 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     for size in _split_resamples(sums, bootstrap):
         totals = sums @ random.standard_exponential((len(plants), size))
         weight = random.standard_exponential(size)
-        blocks.append(
-            [
-                score.to_scores(totals + np.outer(more, weight))
-                for more in score.further.T
-            ]
-        )
+        extremes = [totals + np.outer(more, weight) for more in score.further.T]
+        blocks.append([*map(score.to_scores, extremes)])
     return np.concatenate(blocks, axis=1)
 
 
@@ -155,11 +142,11 @@ def randomisation_test(
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
-            difference = runs[a].to_scores(totals[a] + change) - runs[b].to_scores(
-                totals[b] - change
-            )
-            n_extreme[index] += int((np.abs(difference) >= observed[index]).sum())
-    return [(count + 1) / (bootstrap.resamples + 1) for count in n_extreme.tolist()]
+            score_a = runs[a].to_scores(totals[a] + change)
+            score_b = runs[b].to_scores(totals[b] - change)
+            n_extreme[index] += (np.abs(score_a - score_b) >= observed[index]).sum()
+    p_values: list[float] = ((n_extreme + 1) / (bootstrap.resamples + 1)).tolist()
+    return p_values
 
 
 def correct_holm(p_values: ArrayLike) -> Floats:

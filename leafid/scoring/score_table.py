@@ -55,27 +55,24 @@ class ScoreOptions:
         """Whether a score depends on the families of species."""
         return any(metric.name == "S-family" for metric in self.metrics)
 
+    def with_metrics(self, names: Sequence[str]) -> "ScoreOptions":
+        """Take other metrics."""
+        return replace(self, metrics=find_metrics(names))
+
 
 @dataclass(frozen=True)
 class ScoredGroup:
     """A group of pictures, and the answers of several runs to them."""
 
     name: str
-    #: The repeats of each run, of which means are taken: all runs answer the same
-    #: pictures.
-    runs: Sequence[Sequence[JudgedRun]]
-    #: The pictures, by their indices, in the parts over which scores are averaged.
-    parts: Sequence[Indices]
-
-    def select(self, leave_out_missing: bool = False) -> list[list[JudgedRun]]:
-        """Select what counts of the answers of each run, by repeat and part."""
-        answers = []
-        for run in self.runs:
-            parts = [r.select(part) for r, part in product(run, self.parts)]
-            if leave_out_missing:
-                parts = [part.select(part.covered) for part in parts]
-            answers.append(parts)
-        return answers
+    #: The answers of each run, in parts whose scores are averaged: repeats of a run,
+    #: types of pictures. The parts of all runs have the same pictures.
+    answers: Sequence[Sequence[JudgedRun]]
+    #: How many repeats each run has.
+    n_repeats: int = 1
+    #: For a group of one species: the answers to all pictures, of which others may be
+    #: taken for this species.
+    everything: Sequence[Sequence[JudgedRun]] | None = None
 
 
 def make_groups(
@@ -83,26 +80,30 @@ def make_groups(
 ) -> list[ScoredGroup]:
     """Make the groups of a table in which all runs answer all pictures.
 
-    The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`,
-    whose types are averaged, and `ALL`. Where there is one type, there is only that, or
-    `ALL` if it is unknown.
+    Each run has one repeat or several. The types that have pictures, in `TYPE_ORDER`,
+    are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`. Where there is
+    one type, there is only that, or `ALL` if it is unknown.
     """
     column = getattr(truth, "official_plant" if by == "plant" else by)
-    indices = group_by(range(len(truth)), column.__getitem__)
-    names = sorted(indices, key=TYPE_ORDER.index if by == "type" else None)
-    groups = [ScoredGroup(name, runs, [np.array(indices[name])]) for name in names]
+    rows = group_by(range(len(truth)), column.__getitem__)
+
+    def make_group(name: str, *parts: Any) -> ScoredGroup:
+        answers = []
+        for run in runs:
+            answers.append([r.select(part) for r, part in product(run, parts)])
+        everything = runs if by == "species" else None
+        return ScoredGroup(name, answers, len(runs[0]), everything)
+
+    names = sorted(rows, key=TYPE_ORDER.index if by == "type" else None)
+    groups = [make_group(name, rows[name]) for name in names]
     if by != "type":
         return groups
     if names == [UNKNOWN]:
         return [replace(groups[0], name=ALL)]
-    if len(groups) == 1:
-        return groups
-    parts = [group.parts[0] for group in groups]
-    return [
-        *groups,
-        ScoredGroup(MEAN_OF_TYPES, runs, parts),
-        ScoredGroup(ALL, runs, [np.arange(len(truth))]),
-    ]
+    if len(groups) > 1:
+        groups.append(make_group(MEAN_OF_TYPES, *map(rows.__getitem__, names)))
+        groups.append(make_group(ALL, slice(None)))
+    return groups
 
 
 def make_group_table(
@@ -119,31 +120,15 @@ def make_group_table(
     """
     if by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
-        together = [
-            metric.name
-            for metric in options.metrics
-            if not (metric.score_pictures or (metric.score_names and by == "species"))
-        ]
-        if together:
-            raise UsageError(
-                f"expected metrics of single pictures by {by}, found "
-                f"{', '.join(together)}"
-            )
+        for metric in options.metrics:
+            is_of_group = metric.score_names and by == "species"
+            if not (metric.score_pictures or is_of_group):
+                raise UsageError(
+                    f"expected metrics of single pictures by {by}, found {metric.name}"
+                )
     heading = "acquisition type" if by == "type" else by
     groups = make_groups(truth, [[run] for run in runs], by)
     return make_score_table(title or f"Scores by {heading}", by, groups, options)
-
-
-def make_metric_table(
-    title: str,
-    names: Sequence[str],
-    truth: GroundTruth,
-    runs: Sequence[JudgedRun],
-    options: ScoreOptions,
-) -> Table:
-    """Tabulate other metrics than the options name by acquisition type."""
-    metrics = find_metrics(names)
-    return make_group_table(truth, runs, replace(options, metrics=metrics), title=title)
 
 
 def make_score_table(
@@ -160,13 +145,13 @@ def make_score_table(
     single plant.
     """
     is_tested = heading not in GROUPS
-    names = dict.fromkeys(run[0].title for group in groups for run in group.runs)
+    names = dict.fromkeys(run[0].title for group in groups for run in group.answers)
     letters: dict[str, str] = {}
     if is_tested and 1 < len(names) <= len(LETTERS):
         letters = dict(zip(names, LETTERS, strict=False))
     rows: list[list[Any]] = []
     for group in groups:
-        rows += _score_group(group, options, letters, heading == "species")
+        rows += _score_group(group, options, letters)
     details = {"missing", "plants"}
     if not any(row[3] for row in rows):
         details.add("left out")
@@ -190,39 +175,37 @@ def make_score_table(
         notes=notes,
         details=frozenset(details),
         n_keys=2,
-        is_grouped=True,
         letters=letters,
     )
 
 
 def _score_group(
-    group: ScoredGroup,
-    options: ScoreOptions,
-    letters: Mapping[str, str],
-    is_species: bool,
+    group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]
 ) -> Rows:
-    """Make the row of each run on pictures of a species, or of another group."""
-    answers = group.select(options.leave_out_missing)
-    n_pictures = sum(map(len, group.parts))
+    """Make the row of each run on a group of pictures."""
+    answers = group.answers
+    everything = group.everything or answers
+    if options.leave_out_missing:
+        answers = _leave_out_missing(answers)
+        everything = _leave_out_missing(everything)
     rows: Rows = []
-    for run, parts in zip(group.runs, answers, strict=True):
+    for run, parts in zip(group.answers, answers, strict=True):
         known = [part.select(part.is_known) for part in parts]
+        n_pictures = sum(len(part.rank) for part in run)
+        n_scored = sum(len(part.rank) for part in known)
+        n_missing = sum(int((~part.covered).sum()) for part in known)
         # Counts are means over the repeats.
-        n_scored = round(sum(len(part.rank) for part in known) / len(run))
-        n_missing = round(sum(int((~part.covered).sum()) for part in known) / len(run))
+        counts = [
+            round(number / group.n_repeats)
+            for number in (n_scored, n_pictures - n_scored, n_missing)
+        ]
         n_plants = len(np.unique(np.concatenate([part.plant for part in known])))
-        counts = [n_scored, n_pictures - n_scored, n_missing, n_plants]
-        rows.append([group.name, run[0].title, *counts])
+        rows.append([group.name, run[0].title, *counts, n_plants])
     names = None
-    everything = answers
-    if is_species:
-        # Pictures of other species, which may be taken for this one, are all of the
-        # same name: -1.
-        labels = group.runs[0][0].label
-        names = np.array([-1, labels[group.parts[0][0]]])
-        whole = replace(group, parts=[np.arange(len(labels))])
-        everything = whole.select(options.leave_out_missing)
-    marks = [letters.get(run[0].title, "") for run in group.runs]
+    if group.everything:
+        # Pictures of other species are all of the same name: -1.
+        names = np.array([-1, group.answers[0][0].label[0]])
+    marks = [letters.get(run[0].title, "") for run in group.answers]
     for metric in options.metrics:
         scored = answers
         if metric.score_names:
@@ -234,6 +217,12 @@ def _score_group(
     return rows
 
 
+def _leave_out_missing(
+    answers: Sequence[Sequence[JudgedRun]],
+) -> list[list[JudgedRun]]:
+    return [[part.select(part.covered) for part in run] for run in answers]
+
+
 def _mark_scores(
     metric: Metric,
     statistics: Sequence[Statistics],
@@ -242,7 +231,7 @@ def _mark_scores(
 ) -> list[Estimate]:
     """Estimate the score of each run, and mark the best.
 
-    It is also marked by the letters of runs that it is significantly better than;
+    A score is also marked by the letters of runs that it is significantly better than;
     without letters, nothing is tested.
     """
     estimates = [_estimate(score, options) for score in statistics]
@@ -251,15 +240,15 @@ def _mark_scores(
         scores = -scores
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
-    worse: list[set[str]] = [set() for _ in scores]
+    worse = [""] * len(scores)
     if all(letters):
         for *pair, _, p in find_differences(statistics, options.bootstrap):
             if p < SIGNIFICANT:
                 worst, better = sorted(pair, key=scores.__getitem__)
-                worse[better].add(letters[worst])
-    is_best = subtract(scores, np.nanmax(scores)) == 0
+                worse[better] += letters[worst]
+    is_best = (subtract(scores, np.nanmax(scores)) == 0).tolist()
     return [
-        replace(estimate, is_best=bool(best), better_than="".join(sorted(marks)))
+        replace(estimate, is_best=best, better_than="".join(sorted(marks)))
         for estimate, best, marks in zip(estimates, is_best, worse, strict=True)
     ]
 
@@ -292,11 +281,12 @@ def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
         return Estimate(value)
     samples = bootstrap_scores(score, options.bootstrap)
     if options.intervals == "error":
-        return Estimate(value, error=float(np.sqrt(samples.var(axis=1).mean())))
+        error = np.sqrt(samples.var(axis=1).mean())
+        return Estimate(value, {"error": float(error)})
     # The tails are equal.
     tail = (1 - options.bootstrap.confidence) / 2
-    ends = np.diag(np.quantile(samples, [tail, 1 - tail], axis=1))
-    return Estimate(value, *ends.tolist())
+    ends = np.diag(np.quantile(samples, [tail, 1 - tail], axis=1)).tolist()
+    return Estimate(value, dict(zip(("low", "high"), ends, strict=True)))
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
@@ -352,12 +342,12 @@ def make_comparison_table(
     bootstrap = options.bootstrap
     rows: Rows = []
     for group, metric in product(groups, options.metrics):
-        statistics = compute_statistics(metric, group.select())
+        statistics = compute_statistics(metric, group.answers)
         for *pair, p, corrected in find_differences(statistics, bootstrap, pairs):
-            names = [group.runs[run][0].title for run in pair]
-            scores = [statistics[run].compute() for run in pair]
-            tests = [float(subtract(*scores)), p, corrected]
-            rows.append([group.name, metric.name, *names, *scores, *tests])
+            names = [group.answers[run][0].title for run in pair]
+            a, b = [statistics[run].compute() for run in pair]
+            scores = [a, b, float(subtract(a, b)), p, corrected]
+            rows.append([group.name, metric.name, *names, *scores])
     notes = [
         f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
         "pairs of each group and metric"
@@ -371,5 +361,4 @@ def make_comparison_table(
         rows=rows,
         notes=notes,
         n_keys=4,
-        is_grouped=True,
     )

@@ -34,7 +34,7 @@ def score_average_k(
     """Score the sets of a run whose mean size is k, for several k.
 
     The threshold comes from the same system's run on `validation` pictures, by default
-    from `run` itself, so that its own sets have k species on average, as in [1]_.
+    from `run` itself, whose sets then have k species on average, as in [1]_.
     Scores that equal the threshold are in, as in the authors' implementation: where
     they are tied, the sets that it was fitted on are larger, which "size fitted" shows.
     A warning counts lists that don't name all species and end at or above the
@@ -58,19 +58,13 @@ def score_average_k(
     ------
     LeafidError
         When the run that the threshold is fitted on names too few species for a mean
-        size, or scores contradict ranks.
+        size.
     """
-    runs = [run]
     # Pictures outside the ground truth don't count; a picture that the run lacks has no
     # species above any threshold.
-    fitted = truth.locate(run)[0]
-    n_pictures = len(truth)
-    if validation is not None:
-        runs = [validation, run]
-        fitted = validation
-        n_pictures = len(validation.pictures)
-    for ranking in runs:
-        ranking.check_order()
+    fitted = validation or truth.locate(run)[0]
+    n_pictures = len(validation.pictures) if validation else len(truth)
+    runs = [*filter(None, [validation, run])]
     rising = np.sort(fitted.score)
     records = []
     for k in sizes:
@@ -117,12 +111,11 @@ def _warn_of_cut_lists(
     """Warn of pictures without some species whose scores all reach a threshold."""
     n_cut = 0
     for run in runs:
-        n_pictures = len(run.pictures)
-        sizes = np.bincount(run.picture_index, minlength=n_pictures)
+        sizes = np.bincount(run.picture_index)
         inside = run.picture_index[run.score >= threshold]
-        is_cut = np.bincount(inside, minlength=n_pictures) == sizes
-        is_cut &= (sizes > 0) & (sizes < len(species.union(run.species)))
-        n_cut += int(is_cut.sum())
+        is_complete = np.bincount(inside, minlength=len(sizes)) == sizes
+        n_species = len(species.union(run.species))
+        n_cut += (is_complete & (sizes > 0) & (sizes < n_species)).sum()
     if n_cut:
         logger.warning(
             "%s: for K = %g, %s with a list that ends at or above the threshold, so "

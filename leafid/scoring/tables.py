@@ -1,7 +1,6 @@
 """Tables, written as text, CSV, JSON or LaTeX; and the list of all metrics."""
 
 import csv
-import io
 import json
 import math
 import re
@@ -14,6 +13,8 @@ from textwrap import fill
 from types import SimpleNamespace
 from typing import Any
 
+from tabulate import LATEX_ESCAPE_RULES
+
 from leafid.errors import UsageError, escape_unprintable
 from leafid.textfiles import escape_formula
 
@@ -24,11 +25,9 @@ class Estimate:
 
     #: NaN where nothing is scored.
     value: float
-    #: The ends of its interval, or its standard error, if these were computed; NaN
-    #: where there are none.
-    low: float | None = None
-    high: float | None = None
-    error: float | None = None
+    #: "low" and "high", the ends of its interval, or "error", its standard error, if
+    #: these were computed; NaN where there are none.
+    spread: Mapping[str, float] = field(default_factory=dict)
     #: Whether it is the best of several runs.
     is_best: bool = False
     #: The letters of the runs that it is significantly better than.
@@ -36,27 +35,23 @@ class Estimate:
 
     def list_numbers(self, name: str) -> dict[str, float]:
         """List all its numbers, by names such as ``S``, ``S low`` or ``S error``."""
-        numbers = {name: self.value}
-        for word in ("low", "high", "error"):
-            number = getattr(self, word)
-            if number is not None:
-                numbers[f"{name} {word}"] = number
-        return numbers
+        spread = {f"{name} {word}": number for word, number in self.spread.items()}
+        return {name: self.value} | spread
 
     def format(self, digits: int) -> str:
         """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``.
 
         The spread has one decimal less, but two at least.
         """
-        fewer = max(digits - 1, 2)
         text = _format_short(self.value, digits)
-        if self.low is not None and self.high is not None and not math.isnan(self.low):
-            low = _format_short(self.low, fewer)
-            high = _format_short(self.high, fewer)
-            return f"{text} [{low}, {high}]"
-        if self.error is not None and not math.isnan(self.error):
-            return f"{text} ± {_format_short(self.error, fewer)}"
-        return text
+        spread = [
+            _format_short(number, max(digits - 1, 2)) for number in self.spread.values()
+        ]
+        if not spread or "–" in spread:
+            return text
+        if "error" in self.spread:
+            return f"{text} ± {spread[0]}"
+        return f"{text} [{', '.join(spread)}]"
 
 
 def _format_short(number: float, digits: int) -> str:
@@ -77,10 +72,7 @@ WIDTH = 100
 #: The letters of runs, and as they stand in text.
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
-_LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)
+_LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 @dataclass(frozen=True)
@@ -96,12 +88,11 @@ class Table:
     notes: Sequence[str] = ()
     #: Columns that only CSV and JSON have.
     details: frozenset[str] = frozenset()
-    #: How many columns say what a row is about. A table that is too wide is set in
-    #: parts that each begin with them.
+    #: How many columns say what a row is about. A text that is too wide is set in parts
+    #: that each begin with them; of several, LaTeX has the first one as headings of
+    #: groups of rows.
     n_keys: int = 0
-    #: Whether LaTeX has the first column as headings of groups of rows.
-    is_grouped: bool = False
-    #: The letters of runs, by their names.
+    #: The letters of runs, by their names in the second column.
     letters: Mapping[str, str] = field(default_factory=dict)
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -160,23 +151,19 @@ def choose_tables(
     if number is None and (form != "csv" or len(tables) == 1):
         return tables
     if number is None or number > len(tables):
-        titles = ", ".join(
-            f"{position} {table.title}" for position, table in enumerate(tables, 1)
-        )
-        request = "several tables for a CSV"
-        if number:
-            request = f"--table {number}"
+        titles = [f"{place} {table.title}" for place, table in enumerate(tables, 1)]
+        request = f"--table {number}" if number else "several tables for a CSV"
         raise UsageError(
-            f"expected one table, found {request}; choose one with --table N: {titles}"
+            f"expected one table, found {request}; choose one with --table N: "
+            f"{', '.join(titles)}"
         )
     return [tables[number - 1]]
 
 
 def _make_object(table: Table) -> dict[str, Any]:
-    rows = [
-        dict(zip(record, map(_clean_number, record.values()), strict=True))
-        for record in table.to_records()
-    ]
+    rows = []
+    for record in table.to_records():
+        rows.append({key: _clean_number(cell) for key, cell in record.items()})
     return {"title": table.title, "rows": rows, "notes": list(table.notes)}
 
 
@@ -213,39 +200,41 @@ def _add_letters(table: Table) -> Table:
     """Write the letter of each run behind its name."""
     if not table.letters:
         return table
-    # A type may have the name of a run.
-    column = [*table.columns].index("run")
-    rows = [list(row) for row in table.rows]
-    for row in rows:
-        row[column] = f"{row[column]} ({table.letters[str(row[column])]})"
+    rows = []
+    for group, run, *cells in table.rows:
+        rows.append([group, f"{run} ({table.letters[str(run)]})", *cells])
     return replace(table, rows=rows)
 
 
 def _format_text(table: Table, digits: int) -> str:
-    blocks = []
-    for heading, *values in zip(table.columns, *table.rows, strict=True):
-        blocks.append(_format_column(heading, values, digits))
-    keys = blocks[: table.n_keys]
+    columns = [
+        _format_column(heading, values, digits)
+        for heading, *values in zip(table.columns, *table.rows, strict=True)
+    ]
+    keys = columns[: table.n_keys]
     parts = [[*keys]]
-    for block in blocks[len(keys) :]:
-        width = sum(len(column[0]) + 2 for column in [*parts[-1], block])
+    for column in columns[len(keys) :]:
+        width = sum(len(lines[0]) + 2 for lines in [*parts[-1], column])
         # A table that is too wide is set in parts, one below the other.
-        if keys and len(parts[-1]) > len(keys) and width > WIDTH + 2:
+        if keys and parts[-1] != keys and width > WIDTH + 2:
             parts.append([*keys])
-        parts[-1].append(block)
+        parts[-1].append(column)
     text = "\n\n".join(map(_join_columns, parts))
     notes = [fill(note, WIDTH) for note in table.notes]
     return "\n".join([*filter(None, [table.title]), text, *notes]) + "\n"
 
 
 def _format_column(heading: str, values: Sequence[Cell], digits: int) -> list[str]:
-    cells = [_format_text_cell(value, digits) for value in values]
-    width = max(map(len, [heading, *cells]))
-    is_number = all(isinstance(value, int | float | None) for value in values)
+    cells = [heading]
+    for value in values:
+        marks = value.better_than if isinstance(value, Estimate) else ""
+        cells.append(format_cell(value, digits) + marks.translate(RAISED))
+    width = max(map(len, cells))
+    cells.insert(1, "-" * width)
     align = str.ljust
-    if values and is_number:
+    if values and all(isinstance(value, int | float | None) for value in values):
         align = str.rjust
-    return [align(line, width) for line in (heading, "-" * width, *cells)]
+    return [align(cell, width) for cell in cells]
 
 
 def _join_columns(columns: Sequence[Sequence[str]]) -> str:
@@ -253,36 +242,28 @@ def _join_columns(columns: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(cells).rstrip() for cells in rows)
 
 
-def _format_text_cell(cell: Cell, digits: int) -> str:
-    text = format_cell(cell, digits)
-    if isinstance(cell, Estimate):
-        text += cell.better_than.translate(RAISED)
-    return text
-
-
 def _format_latex(table: Table, digits: int) -> str:
     """Write a table for the package booktabs.
 
-    The first column of a grouped one is a heading above each group.
+    Where rows have several keys, the first one is a heading above each group.
     """
-    first = int(table.is_grouped)
+    first = int(table.n_keys > 1)
     alignment = ""
-    for _, *values in [*zip(table.columns, *table.rows, strict=True)][first:]:
+    for values in [*zip(*table.rows, strict=True)][first:]:
         is_text = any(isinstance(value, str) for value in values)
         alignment += "rl"[is_text]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
+    rows = [[_format_latex_cell(cell, digits) for cell in row] for row in table.rows]
     lines += [_join_latex(map(_escape_latex, table.columns[first:])), r"\midrule"]
     heading = None
-    for row in table.rows:
-        cells = [_format_latex_cell(cell, digits) for cell in row]
-        if first and cells[0] != heading:
-            if heading is not None:
-                lines.append(r"\addlinespace")
-            heading = cells[0]
+    for row in rows:
+        if first and row[0] != heading:
+            lines += [r"\addlinespace"] * bool(heading)
+            heading = row[0]
             span = rf"\multicolumn{{{len(alignment)}}}{{l}}{{\textit{{{heading}}}}}"
             lines.append(_join_latex([span]))
-        lines.append(_join_latex(cells[first:]))
+        lines.append(_join_latex(row[first:]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -329,5 +310,5 @@ def read_metrics() -> list[dict[str, str]]:
 
     They are in the order of their commands.
     """
-    text = Path(__file__).with_name("metrics.csv").read_text(encoding="utf-8")
-    return list(csv.DictReader(io.StringIO(text)))
+    with Path(__file__).with_name("metrics.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Image, scale_size, shrink
+from leafid.segmentation.pixels import Image, Mask, scale_size, shrink
 
 Values = NDArray[np.float32]
 
@@ -21,6 +21,12 @@ _NOISE_FLOOR = (
 # the blur there, in pixels.
 _STEP = 4
 _BLUR = 6.0
+
+# Longest side of the picture in which the sheet's colour is estimated, in pixels.
+_SIDE = 256
+# Width of the rim around an erased leaf, which holds its shadow, as a part of the
+# picture's longer side.
+_RIM = 0.01
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
@@ -86,6 +92,25 @@ def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
     mean = small[..., :-1].mean((0, 1)) / max(small[..., -1].mean(), 1e-6)
     sheet = (blurred[..., :-1] + 1e-4 * mean) / (blurred[..., -1:] + 1e-4)
     return cv2.resize(sheet, planes.shape[1::-1])
+
+
+def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
+    """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
+    width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
+    wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
+    kept = np.zeros_like(mask) if kept is None else kept
+    sheet = estimate_sheet(image, wide.view(bool) | kept)
+    wide[kept] = 0
+    return cv2.copyTo(sheet, wide, image.copy())
+
+
+def estimate_sheet(image: Image, mask: Mask) -> Image:
+    """Estimate the colour of the sheet everywhere from what lies outside a mask."""
+    small = shrink(image, _SIDE)
+    size = small.shape[1::-1]
+    share = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_AREA)
+    sheet = interpolate_sheet(small, share == 0).clip(0, 255)
+    return cv2.resize(sheet.astype(np.uint8), image.shape[1::-1])
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:

@@ -11,19 +11,13 @@ import numpy as np
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.decoding import read_alpha, read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.background import interpolate_sheet
-from leafid.segmentation.merging import split_leaves
+from leafid.segmentation.background import erase, estimate_sheet
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.pixels import Image, Mask, Plane, get_window, shrink
+from leafid.segmentation.pixels import Image, Mask, Plane, get_window
 from leafid.segmentation.result import Segmentation
-from leafid.segmentation.segment import segment
+from leafid.segmentation.segment import segment_pieces
 from leafid.segmentation.uniform import measure_sheet_distance
 
-# Longest side of the picture in which the sheet's colour is estimated, in pixels.
-_SIDE = 256
-# Width of the rim around an erased leaf, which holds its shadow, as a part of the
-# picture's longer side.
-_RIM = 0.01
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15
 # A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and
@@ -51,40 +45,18 @@ def segment_leaves(
     leaves: list[Segmentation] = []
     n_further = 1
     while n_further:
-        leaf = segment(image, acquisition_type)
-        if not leaf.mask.any():
+        pieces = segment_pieces(image, acquisition_type)
+        if not pieces[0].mask.any():
             break
-        n_further = leaf.n_leaves - 1
-        leaves += _split(image, leaf) if acquisition_type.lies_on_sheet else [leaf]
-        image = erase(image, leaf.mask) if n_further else image
-    ordered = sorted(leaves, key=lambda leaf: -np.count_nonzero(leaf.blade))
-    return [replace(leaf, n_leaves=len(leaves)) for leaf in ordered]
-
-
-def _split(image: Image, leaf: Segmentation) -> list[Segmentation]:
-    masks = split_leaves(leaf.mask)
-    if len(masks) == 1:
-        return [leaf]
-    return [
-        replace(
-            leaf,
-            mask=mask,
-            blade=remove_petiole(mask),
-            coverage=None,
-            picture=erase(image, leaf.mask & ~mask, mask),
-        )
-        for mask in masks
+        n_further = pieces[0].n_leaves - len(pieces)
+        leaves += pieces
+        if n_further:
+            image = erase(image, np.any([piece.mask for piece in pieces], axis=0))
+    whole = [
+        replace(leaf, blade=remove_petiole(leaf.mask), n_leaves=len(leaves))
+        for leaf in leaves
     ]
-
-
-def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
-    """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
-    width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
-    wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
-    kept = np.zeros_like(mask) if kept is None else kept
-    sheet = _estimate_sheet(image, wide.view(bool) | kept)
-    wide[kept] = 0
-    return cv2.copyTo(sheet, wide, image.copy())
+    return sorted(whole, key=lambda leaf: -np.count_nonzero(leaf.blade))
 
 
 def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
@@ -104,7 +76,7 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
     """Mark the parts of a leaf that look like the sheet: holes or reflections."""
     window = get_window(leaf.box)
-    sheet = _estimate_sheet(image, leaf.mask)
+    sheet = estimate_sheet(image, leaf.mask)
     planes = [cv2.cvtColor(part[window], cv2.COLOR_BGR2LAB) for part in (image, sheet)]
     distance = measure_sheet_distance(*planes)
     mask = leaf.mask[window].view(np.uint8)
@@ -116,15 +88,6 @@ def find_holes(image: Image, leaf: Segmentation) -> Mask:
     holes = np.zeros_like(leaf.mask)
     holes[window] = is_hole[labels]
     return holes
-
-
-def _estimate_sheet(image: Image, mask: Mask) -> Image:
-    """Estimate the colour of the sheet everywhere from what lies outside a mask."""
-    small = shrink(image, _SIDE)
-    size = small.shape[1::-1]
-    share = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_AREA)
-    sheet = interpolate_sheet(small, share == 0).clip(0, 255)
-    return cv2.resize(sheet.astype(np.uint8), image.shape[1::-1])
 
 
 def find_own_masks(

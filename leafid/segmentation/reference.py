@@ -11,8 +11,7 @@ from scipy.spatial.distance import pdist
 from skimage.measure import CircleModel, ransac
 
 from leafid.errors import ImageError
-from leafid.segmentation.background import fit_sheet_surface
-from leafid.segmentation.leaves import erase
+from leafid.segmentation.background import erase, fit_sheet_surface
 from leafid.segmentation.pixels import Image, Mask, Plane, shrink
 from leafid.segmentation.uniform import measure_sheet_distance
 

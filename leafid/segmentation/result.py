@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
 from leafid.notebook import NotebookMixin, plot_outlines
-from leafid.segmentation.merging import may_be_several
-from leafid.segmentation.outline import estimate_outline_confidence
-from leafid.segmentation.outlines import Ring, sketch_outlines
+from leafid.segmentation.outlines import (
+    Ring,
+    estimate_outline_confidence,
+    sketch_outlines,
+)
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import (
     Image,
@@ -29,6 +31,7 @@ from leafid.segmentation.pixels import (
     list_halves,
     shrink,
 )
+from leafid.segmentation.regions import may_be_several
 
 __all__ = [
     "Image",

@@ -8,8 +8,10 @@ import cv2
 import numpy as np
 
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.background import erase
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
+from leafid.segmentation.regions import split_leaves
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheet import segment_sheet
 
@@ -21,9 +23,21 @@ def segment(
 ) -> Segmentation:
     """Cut the leaf out of a picture: from a sheet, or in photos from any background.
 
-    Where no leaf was found, as in an all-white scan, the mask is empty and the
-    confidence 0. Without `petiole`, the petiole is not separated: the blade equals the
-    mask. What is no image of uint8 (H, W, 3) raises a ValueError.
+    Of several leaves it is the largest. Where no leaf was found, as in an all-white
+    scan, the mask is empty and the confidence 0. Without `petiole`, the petiole is not
+    separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a
+    ValueError.
+    """
+    leaf = segment_pieces(image, acquisition_type)[0]
+    return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
+
+
+def segment_pieces(
+    image: Image, acquisition_type: AcquisitionType
+) -> list[Segmentation]:
+    """Cut a leaf out, and leaves so near that they look like one, largest first.
+
+    As `segment` without `petiole`. In the picture of a leaf, the others are erased.
     """
     if (
         image.dtype != np.uint8
@@ -35,10 +49,23 @@ def segment(
             f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} "
             f"{image.shape}"
         )
-    lies_on_sheet = acquisition_type.lies_on_sheet
-    leaf = segment_sheet(image) if lies_on_sheet else segment_photo(image)
-    leaf = replace(leaf, picture=image if lies_on_sheet else None)
-    return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
+    if not acquisition_type.lies_on_sheet:
+        return [segment_photo(image)]
+    leaf = replace(segment_sheet(image), picture=image)
+    masks = split_leaves(leaf.mask)
+    if len(masks) == 1:
+        return [leaf]
+    return [
+        replace(
+            leaf,
+            mask=mask,
+            blade=mask,
+            coverage=None,
+            n_leaves=leaf.n_leaves + len(masks) - 1,
+            picture=erase(image, leaf.mask & ~mask, mask),
+        )
+        for mask in masks
+    ]
 
 
 def draw_overlay(

@@ -35,9 +35,14 @@ _MAX_SHEET_SHARE = 0.95
 _STRAIGHT = 0.8
 _LIGHT_STRAIGHT = 0.85
 _OFF = 0.008
+# Shortest side of a sheet's outline, as a part of the picture's longer side.
+_MIN_SIDE_SHARE = 0.15
 # Part of the quadrilateral that the convex hull of a sheet takes; few leaves have as
 # much.
 _MIN_FILLED = 0.9
+# Smallest part of the outline's area that the quadrilateral takes; reflections beside
+# the sheet take the rest.
+_MIN_OF_OUTLINE = 0.75
 # Part of the picture's longer side that is cut off a sheet's edges, which may be
 # shaded.
 _EDGE = 0.01
@@ -94,8 +99,8 @@ def _segment_inside_frames(image: Image) -> Segmentation:
         return _segment_flattened(image, sheet) or leaf
     if leaf.confidence >= _SURE:
         return leaf
-    # Paper is light, though one side of it may be shaded.
-    lightness = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    # Paper is light in all channels, though one side of it may be shaded; wood isn't.
+    lightness = cv2.min(cv2.min(*cv2.split(image)[:2]), cv2.extractChannel(image, 2))
     light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]
     sheet = _find_sheet(light.view(bool), _LIGHT_STRAIGHT)
     flattened = None if sheet is None else _segment_flattened(image, sheet)
@@ -119,13 +124,14 @@ def _find_sheet(
     outline = max(outlines, key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
-    hull = cv2.convexHull(outline)
-    if len(hull) < 4:
+    hull = cv2.convexHull(_select_straight_sides(outline, mask.shape))
+    if hull is None or len(hull) < 4:
         return None
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
     is_whole = area > _MAX_SHEET_SHARE * mask.size
-    if is_whole or cv2.contourArea(hull) < _MIN_FILLED * area:
+    is_part = area < _MIN_OF_OUTLINE * cv2.contourArea(outline)
+    if is_whole or is_part or cv2.contourArea(hull) < _MIN_FILLED * area:
         return None
     is_off = np.ones(mask.shape, np.uint8)
     is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
@@ -133,6 +139,22 @@ def _find_sheet(
     sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
     is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
     return corners[0] * step if is_near.mean() >= min_straight else None
+
+
+def _select_straight_sides(
+    outline: NDArray[np.int32], shape: tuple[int, ...]
+) -> NDArray[np.int32]:
+    """Select the ends of long sides within the picture.
+
+    The reflection of a lamp beside a sheet has none.
+    """
+    starts = cv2.approxPolyDP(outline, _OFF * max(shape), True)[:, 0]
+    ends = np.roll(starts, -1, axis=0)
+    last = np.array(shape[::-1]) - 1
+    is_border = ((starts == ends) & ((starts == 0) | (starts == last))).any(axis=1)
+    is_long = np.hypot(*(ends - starts).T) > _MIN_SIDE_SHARE * max(shape)
+    is_side = is_long & ~is_border
+    return np.concatenate([starts[is_side], ends[is_side]])
 
 
 def _segment_flattened(

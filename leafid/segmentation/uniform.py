@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.background import fit_sheet_surface
-from leafid.segmentation.pixels import Image, Plane, list_border, list_halves
+from leafid.segmentation.outlines import GREY, find_joined, measure_chroma
+from leafid.segmentation.pixels import Image, Mask, Plane, list_border, list_halves
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
 
@@ -49,6 +50,23 @@ _MIN_LINE = 0.25  # smallest distance of a line, as a part of Otsu's threshold
 # pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
+# A hard shadow in a mask has less than this part of the leaf's chroma, is darker than
+# the sheet by more than this, in 8-bit Lab units, and takes more than this part of the
+# mask.
+_GREY_PART = 0.35
+_MIN_SHADE = 20
+_MIN_SHADE_AREA = 0.05
+# A pale margin beside a mask has more than this part of the leaf's chroma, many times
+# that of the sheet, and more than this, in 8-bit Lab units; it takes more than this
+# part of the mask, and its chroma drops by more than this part of it at the edge.
+_PALE_PART = 0.15
+_NOISE = 4.0
+_MIN_PALE = 4.0
+_MIN_MARGIN_AREA = 0.06
+_SHARP = 1.0
+# Smallest confidence of the mask that allows for either, in that of the mask before.
+_MIN_CONFIDENCE_KEPT = 0.9
+
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
 LOW_CONFIDENCE = 0.35
 
@@ -78,22 +96,30 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
     .. [1] N. Otsu, "A threshold selection method from gray-level histograms", IEEE
        Trans. SMC 9(1), 1979, doi:10.1109/TSMC.1979.4310076
     """
-    share = 1.0 if by_lightness else _LIGHTNESS_SHARE
+    metric = _Metric(1.0) if by_lightness else _METRIC
     pyramid = list_halves(image, REGION_SIZE)
-    leaf = _find_leaf(pyramid, share, quick=True)
+    leaf = _find_leaf(pyramid, metric, quick=True)
     if leaf.confidence > LOW_CONFIDENCE:
         return leaf
     # The quick fit of the sheet sometimes takes the leaf for it.
-    return _find_leaf(pyramid, share, quick=False)
+    return _find_leaf(pyramid, metric, quick=False)
 
 
-def _find_leaf(
-    pyramid: list[Image], lightness_share: float, *, quick: bool
-) -> Segmentation:
+class _Metric(NamedTuple):
+    """How distances of colours are measured, as by `measure_sheet_distance`."""
+
+    lightness_share: float = _LIGHTNESS_SHARE
+    ceiling: float = 255.0
+
+
+_METRIC = _Metric()
+
+
+def _find_leaf(pyramid: list[Image], metric: _Metric, *, quick: bool) -> Segmentation:
     """Find the leaf in the last picture of a pyramid; trace its edge to the first."""
     *larger, small = pyramid
     contrast = _measure_contrast(
-        small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick
+        small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, metric, quick=quick
     )
     if not contrast.above.any():
         nothing = np.zeros(pyramid[0].shape[:2], bool)
@@ -107,8 +133,14 @@ def _find_leaf(
     if things.any():
         # Colours of a chart decide about the thresholds, too.
         pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
-        return _find_leaf(pyramid, lightness_share, quick=quick)
+        return _find_leaf(pyramid, metric, quick=quick)
     confidence = _estimate_confidence(leaf, contrast)
+    if metric is _METRIC and not _is_card(contrast.sheet):
+        metric = _adjust_metric(contrast, leaf)
+        if metric is not _METRIC:
+            adjusted = _find_leaf(pyramid, metric, quick=quick)
+            if adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence:
+                return adjusted
     leaf, n_leaves = pick_leaf(leaf, distance)
     coverage = None if larger else _estimate_coverage(leaf, contrast)
     for picture in reversed(larger):
@@ -131,53 +163,102 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
     return cv2.copyTo(colours, marked, image.copy())
 
 
+def _adjust_metric(contrast: "_Contrast", leaf: Plane) -> _Metric:
+    """Adjust the metric to a hard shadow that is taken for leaf, or a pale margin.
+
+    Both are told by the chroma, shadows allowed for: a hard shadow has none, and is
+    left out without the lightness; a margin that is left out has some up to a sharp
+    edge, and counts like the rest of the leaf where this counts no more than it.
+    """
+    lab, sheet = contrast.lab, contrast.sheet
+    chroma = measure_chroma(
+        *(cv2.subtract(colours, GREY, dtype=cv2.CV_32F) for colours in (lab, sheet))
+    )
+    inside = cv2.erode(leaf, _SQUARE).view(bool)
+    outside = cv2.dilate(leaf, _SQUARE, iterations=2) == 0
+    if not inside.any() or not outside.any():
+        return _METRIC
+    area = cv2.countNonZero(leaf)
+    typical = float(np.percentile(chroma[inside], 75))
+    darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
+    is_shade = inside & (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
+    if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
+        return _Metric(lightness_share=0.0)
+    noise = _NOISE * float(np.median(chroma[outside]))
+    is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
+    margin = _open(is_pale).view(bool) & (leaf == 0)
+    if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
+        return _METRIC
+    margin = find_joined(margin, leaf) & outside
+    if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
+        return _METRIC
+    level = float(np.median(chroma[margin]))
+    whole = margin.view(np.uint8) | cv2.dilate(leaf, _SQUARE, iterations=3)
+    edge = _mark_rim(whole).view(bool) & (cv2.dilate(leaf, _SQUARE, iterations=4) == 0)
+    steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, _SQUARE)[edge]
+    is_sharp = steps.size > 0 and np.median(steps) > _SHARP * level
+    return _Metric(ceiling=level) if is_sharp else _METRIC
+
+
+def _open(mask: Mask) -> Plane:
+    return cv2.morphologyEx(mask.view(np.uint8), cv2.MORPH_OPEN, _SQUARE)
+
+
 class _Contrast(NamedTuple):
     """How a picture stands out from its sheet; planes of shape (H, W)."""
 
+    lab: Image  # the picture's colours in 8-bit Lab, shape (H, W, 3)
     sheet: Image  # the sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3)
-    spread: float  # scatter of the sheet
+    floor: float  # the smallest threshold
     distance: Plane  # distance from the sheet, as `measure_sheet_distance` measures it
     lines: Plane  # the part of the distance that belongs to thin lines
     cuts: Plane  # the threshold at each pixel
     above: Plane  # 255 where the distance exceeds the threshold
-    lightness_share: float
+    metric: _Metric
 
 
 def _measure_contrast(
-    image: Image, line_cut: float, lightness_share: float, *, quick: bool
+    image: Image, line_cut: float, metric: _Metric, *, quick: bool
 ) -> _Contrast:
     surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(
         np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1]
     )
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    distance = measure_sheet_distance(lab, sheet, lightness_share)
+    distance = measure_sheet_distance(lab, sheet, *metric)
     # A white top-hat: what exceeds the surroundings and is narrower than the
     # structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
     lines = cv2.morphologyEx(
         distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8)
     )
-    cuts = _choose_cuts(lab, distance, lines, spread, line_cut, sheet)
+    floor = max(min(_MIN_CUT, _LOCAL_CUT * metric.ceiling), 3 * spread)
+    cuts = _choose_cuts(lab, distance, lines, floor, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
-    return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
+    return _Contrast(lab, sheet, floor, distance, lines, cuts, above, metric)
 
 
 def measure_sheet_distance(
-    lab: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE
+    lab: Image,
+    sheet: Image,
+    lightness_share: float = _LIGHTNESS_SHARE,
+    ceiling: float = 255.0,
 ) -> Plane:
     """Measure how far each pixel's colour is from the sheet's, both in 8-bit Lab.
 
-    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²).
+    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²),
+    at most `ceiling`; without any lightness where its share is 0.
     The root is replaced by the octagonal norm max + 0.4 min, which is at most 8 % off
     and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
     chroma = _measure_chroma(a, b)
+    if not lightness_share:
+        return chroma
     deep = cv2.addWeighted(
         lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
     )
-    return cv2.add(chroma, deep)
+    return np.minimum(cv2.add(chroma, deep), np.uint8(ceiling))
 
 
 def _measure_chroma(a: Plane, b: Plane) -> Plane:
@@ -189,7 +270,7 @@ def _choose_cuts(
     lab: Image,
     distance: Plane,
     lines: Plane,
-    spread: float,
+    floor: float,
     line_cut: float,
     sheet: Image,
 ) -> Plane:
@@ -198,7 +279,6 @@ def _choose_cuts(
     Along lines at `line_cut` of the local maximum.
     """
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
-    floor = max(_MIN_CUT, 3 * spread)
     side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
     square = np.ones((side, side), np.uint8)
     local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
@@ -211,7 +291,7 @@ def _choose_cuts(
     line_cuts = _scale(local_max, line_cut).clip(int(min(floor, 255)), high)
     cuts = _scale(local_max, _LOCAL_CUT).clip(low, high)
     cuts = np.where(line, line_cuts, cuts)
-    if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
+    if not _is_card(sheet):
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
         return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
@@ -219,6 +299,11 @@ def _choose_cuts(
     card = card.clip(_scale(local_max, _MIN_CARD_CUT), _scale(local_max, _MAX_CARD_CUT))
     # Pale lines keep their lower cut.
     return np.where(cuts < low, cuts, card.clip(low))
+
+
+def _is_card(sheet: Image) -> bool:
+    """Whether a sheet is coloured: a leaf may then look like its shadow."""
+    return bool(np.hypot(*np.subtract(cv2.mean(sheet)[1:3], 128)) >= _MIN_CARD_CHROMA)
 
 
 def _scale(plane: Plane, factor: float) -> Plane:
@@ -295,7 +380,7 @@ def _classify_subpixels(
     places += np.minimum(cols // factor, last_col)
     lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
     behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
-    distance = measure_sheet_distance(lab, behind, contrast.lightness_share)
+    distance = measure_sheet_distance(lab, behind, *contrast.metric)
     return cells, indices, distance > contrast.cuts.take(places)
 
 
@@ -326,6 +411,9 @@ def _estimate_confidence(leaf: Plane, contrast: _Contrast) -> float:
     scatter = float(inside_scatter.item() + outside_scatter.item())
     # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut,
     # well above the scatter.
-    height = min(max(step / (3 * max(_MIN_CUT, 3 * contrast.spread)), 0), 1)
+    enough = 3 * contrast.floor
+    if contrast.metric.ceiling < _METRIC.ceiling:
+        enough = min(enough, _LOCAL_CUT * contrast.metric.ceiling)
+    height = min(max(step / enough, 0), 1)
     separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
     return height * separation * (1 - float(list_border(leaf).mean()))

@@ -4,11 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.api import load_recipes, open_loader, read_training_pictures
+from leafid.api import Labelled, load_recipes, open_loader, read_training_pictures
 from leafid.errors import InputError
 from leafid.files import StrPath
-from leafid.pictures.picture import AcquisitionType, Collection, Picture
-from leafid.pictures.splits import SplitProtocol
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.splits import SplitProtocol, Unit
 from leafid.scoring.evaluation import Records, make_options
 from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.score_table import Intervals
@@ -18,9 +18,10 @@ from leafid.studies.held_out_runs import make_cross_validation_table
 
 
 def crossval(
-    collection: Collection | StrPath | Sequence[Picture],
+    collection: Labelled,
     recipe: str = "default",
     *,
+    hold_out: Unit | None = None,
     folds: int | StrPath = 5,
     repeats: int = 3,
     metrics: Sequence[str] = DEFAULT_METRICS,
@@ -38,6 +39,8 @@ def crossval(
     ----------
     collection, recipe, assume_type, only_type, jobs, cache, seed
         As in `leafid.train`.
+    hold_out : {"plant", "author", "place", "day", "collection"}, optional
+        Test on each of these in turn, with a model of the others, instead of folds.
     folds : int or path-like, default 5
         The number of folds, at least 2, or a CSV table of the fold of each picture.
     repeats : int, default 3
@@ -72,6 +75,8 @@ def crossval(
         if not isinstance(folds, int):
             folds = os.fspath(folds)
         protocol = SplitProtocol("", folds=folds)
+        if hold_out is not None:
+            protocol = SplitProtocol("", "leave-one-out", by=hold_out)
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
         answers = list(
             cross_validate(

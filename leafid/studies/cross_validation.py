@@ -1,5 +1,6 @@
 """Cross-validation: models of the splits of a collection answer the test pictures."""
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ from leafid.training.training_set import TrainingSet, build_training_set
 HELD_OUT_SPECIES_SHARE = 0.28
 #: Number of pictures without a leaf that are tested in each fold of an open world.
 N_TESTED_NON_LEAVES = 140
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def cross_validate(
         Learn the codebooks once, from all pictures without their labels. Features are
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
-        The type of the pictures that the recipes answer, instead of their own type.
+        The type that the recipes answer for, whatever type the pictures have.
 
     Yields
     ------
@@ -95,6 +99,11 @@ def cross_validate(
         queries = group_by(split.test, lambda index: pictures[index].type)
         asked = {type_: test_type or type_ for type_ in recipes}
         tested = {type_: r for type_, r in recipes.items() if asked[type_] in queries}
+        trained = {pictures[index].type for index in split.training}
+        for type_ in tested.keys() - trained:
+            n_left = len(queries[asked[type_]])
+            message = "fold %d: no picture of type %s to learn from; %d are not tested"
+            _log.warning(message, split.fold + 1, type_, n_left)
         for type_, identifier in trainer.train(split, tested):
             of_type = [pictures[index] for index in queries[asked[type_]]]
             yield FoldAnswers(
@@ -210,7 +219,7 @@ class _SplitTrainer:
 def _identify(
     queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
 ) -> HeldOutAnswers:
-    """Identify pictures, but for those that can't be read.
+    """Identify the pictures that can be read.
 
     Their features are not kept.
     """

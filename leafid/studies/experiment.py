@@ -72,25 +72,22 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
                 f"{', '.join(unknown)}"
             )
         data = msgspec.to_builtins(base)
-        experts = {
-            name: expert
-            | self.expert_keys.get("*", {})
-            | self.expert_keys.get(name, {})
-            for name, expert in data["experts"].items()
-            if name in (self.only or base.experts) and name not in self.without
-        }
-        recipe = parse_recipe(
-            data | {"experts": experts} | self.keys, self.name or "vary"
-        )
+        experts = {}
+        for name, expert in data["experts"].items():
+            if name in (self.only or base.experts) and name not in self.without:
+                changes = self.expert_keys.get("*", {}) | self.expert_keys.get(name, {})
+                experts[name] = expert | changes
+        data |= {"experts": experts} | self.keys
+        recipe = parse_recipe(data, self.name or "vary")
         if self.vary is None:
             yield self.name, recipe
             return
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
-            if remaining := {
-                key: expert for key, expert in recipe.experts.items() if key != name
-            }:
+            remaining = {**recipe.experts}
+            del remaining[name]
+            if remaining:
                 yield f"without {name}", replace(recipe, experts=remaining)
 
 
@@ -130,15 +127,9 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
 
     def make_protocols(self) -> list[SplitProtocol]:
         """Make the protocols; by default folds of plants."""
-        protocols = self.protocols or (
-            SplitProtocol(
-                f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
-            ),
-        )
-        return [
-            replace(protocol, folds=protocol.folds or self.folds)
-            for protocol in protocols
-        ]
+        name = f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
+        protocols = self.protocols or [SplitProtocol(name)]
+        return [replace(p, folds=p.folds or self.folds) for p in protocols]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
         """Make the recipes of a type, by their names."""
@@ -256,34 +247,30 @@ def _read_external_runs(
     (pictures,) = collections.values()
     (folds,) = splits
     types = experiment.types or {picture.type for picture in pictures if picture.type}
-    names = [*chain(*map(experiment.make_recipes, types))]
-    files = count_noun(len({fold.seed for fold in folds}), "file")
-    indices = {index for fold in folds for index in fold.test.tolist()}
-    tested = {pictures[i].name for i in indices if pictures[i].type in types}
+    names = {*chain(*map(experiment.make_recipes, types))}
+    n_repeats = len({fold.seed for fold in folds})
+    tested = [pictures[index] for fold in folds for index in fold.test.tolist()]
+    tested_names = {picture.name for picture in tested if picture.type in types}
     check_picture_names(pictures)
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
-        if system.name in [*names, *runs]:
+        if system.name in names | runs.keys():
             raise LeafidError(
                 "runs: expected names that differ, also from the recipes', found "
                 f"{system.name!r}"
             )
-        if count_noun(len(system.files), "file") != files:
+        if len(system.files) != n_repeats:
             raise LeafidError(
-                f"runs: expected {files}, one for each repeat of the folds, found "
-                f"{len(system.files)} of {system.name}"
+                f"runs: expected {count_noun(n_repeats, 'file')}, one for each repeat "
+                f"of the folds, found {len(system.files)} of {system.name}"
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
-    _warn_of_missing(chain(*runs.values()), tested)
-    return runs
-
-
-def _warn_of_missing(runs: Iterable[Run], tested: set[str]) -> None:
-    for run in runs:
-        if missing := len(tested - {*run.pictures}):
+    for run in chain(*runs.values()):
+        if missing := len(tested_names.difference(run.pictures)):
             message = "%s: %d of %d pictures are missing and count 0"
-            logger.warning(message, run.name, missing, len(tested))
+            logger.warning(message, run.name, missing, len(tested_names))
+    return runs
 
 
 def make_experiment_tables(
@@ -299,13 +286,15 @@ def make_experiment_tables(
     picture. `external` has runs of other systems, one for each seed.
     """
     settings = group_by(answers, lambda key: key[:3])
-    varying = _find_varying(settings)
+    # The parts of settings that vary, or the type.
+    parts = enumerate(zip(*settings, strict=True))
+    varying = [index for index, names in parts if len({*names}) > 1] or [1]
     groups = []
     for setting, keys in settings.items():
         name = ", ".join(setting[i] for i in varying)
         of_recipes = {key[3]: answers[key] for key in keys}
         group = _make_group(name, of_recipes, external or {})
-        if any(repeat.is_known.any() for repeat in group.runs[0]):
+        if any(repeat.is_known.any() for repeat in group.answers[0]):
             groups.append(group)
     if not groups:
         raise LeafidError(
@@ -317,16 +306,10 @@ def make_experiment_tables(
     shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
     title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
-    tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
-    if len(groups[0].runs) > 1:
+    tables = [add_held_out_notes(scores, groups[0].n_repeats)]
+    if len(groups[0].answers) > 1:
         tables.append(make_comparison_table(heading, groups, options, "first"))
     return tables
-
-
-def _find_varying(settings: Iterable[Sequence[str]]) -> list[int]:
-    """Find which parts of settings vary, by their indices; the type if none does."""
-    parts = enumerate(zip(*settings, strict=True))
-    return [index for index, names in parts if len({*names}) > 1] or [1]
 
 
 def _make_group(
@@ -339,14 +322,13 @@ def _make_group(
     runs = [
         judge_folds(recipe, folds, truth, names) for recipe, folds in answers.items()
     ]
-    known = []
-    for repeat in zip(*runs, strict=True):
-        known.append(np.any([run.is_known for run in repeat], axis=0))
-    for system, repeats in external.items():
-        judged = [judge_run(run, truth) for run in repeats]
+    # By repeat, the pictures whose species any recipe knows.
+    known = np.any([[run.is_known for run in repeats] for repeats in runs], axis=0)
+    for system, files in external.items():
+        judged = [judge_run(run, truth) for run in files]
         runs.append([dataclasses.replace(run, name=system) for run in judged])
     scored = []
     for of_run in runs:
         pairs = zip(of_run, known, strict=True)
         scored.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
-    return ScoredGroup(name, scored, [np.arange(len(truth))])
+    return ScoredGroup(name, scored, len(known))

@@ -11,7 +11,12 @@ from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import GroundTruth, make_ground_truth
-from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
+from leafid.scoring.score_table import (
+    ScoredGroup,
+    ScoreOptions,
+    make_groups,
+    make_score_table,
+)
 from leafid.scoring.tables import Table
 from leafid.studies.cross_validation import FoldAnswers
 from leafid.textfiles import LineProblems
@@ -78,20 +83,45 @@ def judge_folds(
 def make_cross_validation_table(
     name: str, answers: Sequence[FoldAnswers], options: ScoreOptions
 ) -> Table:
-    """Tabulate the scores of a recipe, or of each setting of the splits.
+    """Tabulate the scores of a recipe, or of each setting in the order of the splits.
 
     Scores are means over the seeds.
     """
     truth, names = make_held_out_truth(answers)
-    # A setting begins with its number of training pictures; fewer come first.
-    ordered = sorted(answers, key=lambda fold: int(fold.setting.partition(" ")[0] or 0))
-    settings = group_by(ordered, lambda fold: fold.setting or name)
+    settings = group_by(answers, lambda fold: fold.setting or name)
     runs = [
         judge_folds(setting, folds, truth, names) for setting, folds in settings.items()
     ]
-    groups = make_groups(truth, runs)
+    groups = [
+        *_group_by_collection(answers, truth, names, runs),
+        *make_groups(truth, runs),
+    ]
     table = make_score_table("Held-out scores", "type", groups, options)
     return add_held_out_notes(table, len(runs[0]))
+
+
+def _group_by_collection(
+    answers: Sequence[FoldAnswers],
+    truth: GroundTruth,
+    names: Mapping[Path, str],
+    runs: Sequence[Sequence[JudgedRun]],
+) -> list[ScoredGroup]:
+    """Make a group of each type of each collection, if there are several."""
+    titles = {}
+    for fold in answers:
+        for picture in fold.held_out.pictures:
+            titles[names[picture.file]] = f"{picture.collection}: {picture.type}"
+    if len({title.rpartition(":")[0] for title in titles.values()}) < 2:
+        return []
+    indices = group_by(range(len(truth)), lambda row: titles[truth.pictures[row]])
+    groups = []
+    for title, members in sorted(indices.items()):
+        rows = np.array(members)
+        scored = []
+        for run in runs:
+            scored.append([repeat.select(rows) for repeat in run])
+        groups.append(ScoredGroup(title, scored, len(runs[0])))
+    return groups
 
 
 def add_held_out_notes(table: Table, n_repeats: int) -> Table:

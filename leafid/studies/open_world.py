@@ -45,9 +45,12 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             known, unknown, *means = np.mean([*map(_score_fold, scored)], axis=0)
             counts = [round(known), round(unknown)]
             species_rows.append([type_, *counts, *map(float, means)])
-        for kind, of_kind in _collect_non_leaves(of_type).items():
+        by_kind: dict[str, list[Answer]] = {}
+        for kind, answers in chain(*(fold.non_leaves.items() for fold in of_type)):
+            by_kind.setdefault(kind, []).extend(answers)
+        for kind, answers in by_kind.items():
             is_learned = "no" if kind in TEST_KINDS else "yes"
-            kind_rows.append([type_, kind, is_learned, *_count(of_kind)])
+            kind_rows.append([type_, kind, is_learned, *_count(answers)])
     scores = ["AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"]
     note = (
         "scores are means over the folds, each with other species held out of training"
@@ -60,7 +63,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             notes=[note],
         ),
         Table(
-            title="Pictures without a leaf in which the segmentation found something",
+            title="Pictures without a leaf in which something is segmented",
             columns=[
                 *("type", "kind", "learned", "pictures"),
                 *_DECISIONS.values(),
@@ -69,14 +72,6 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             rows=kind_rows,
         ),
     ]
-
-
-def _collect_non_leaves(folds: Sequence[OpenWorldFold]) -> dict[str, list[Answer]]:
-    """Collect the answers of all folds to pictures without a leaf, by kind."""
-    answers: dict[str, list[Answer]] = {}
-    for kind, of_fold in chain(*(fold.non_leaves.items() for fold in folds)):
-        answers.setdefault(kind, []).extend(of_fold)
-    return answers
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
@@ -93,9 +88,7 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
         false_positive_rate(known, unknown),
         accuracy_score([answer.name is None for answer in fold.unknown]),
         accuracy_score([answer.name is None for answer in fold.known]),
-        accuracy_score(
-            [bool(answer.name) and _is_confident(answer) for answer in fold.unknown]
-        ),
+        accuracy_score([_is_confident(a) and bool(a.name) for a in fold.unknown]),
         accuracy_score(is_correct),
     ]
 

@@ -6,6 +6,7 @@ name and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. L
 that begin with ``#`` are comments.
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
@@ -30,8 +31,8 @@ CLUTTER = "C"
 CodeTable = Mapping[tuple[str, str], Set[str]]
 #: One answer per year.
 Answers = tuple[str, ...]
-#: The errors of each picture's label, or of the axes of its code, by year and picture.
-Errors = dict[int, dict[str, tuple[float, ...]]]
+#: The error of each picture's label, or the sum of those of its code's axes, by year.
+Errors = dict[int, dict[str, float]]
 
 
 def read_code_table(path: StrPath) -> CodeTable:
@@ -99,31 +100,25 @@ def read_labels(
 
 def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> None:
     if year in FLAT_YEARS:
-        if not re.fullmatch("0|[1-9][0-9]*", answer) and answer not in {
-            CLUTTER,
-            wildcard,
-        }:
+        is_number = re.fullmatch("0|[1-9][0-9]*", answer)
+        if not is_number and answer not in {CLUTTER, wildcard}:
             raise LeafidError(
                 f"expected a label (a whole number or C{wildcard and ', or *'}), found "
                 f"{answer!r}"
             )
         return
     codes = answer.split("-")
-    if [len(code) for code in codes] != [*AXES.values()]:
+    if [*map(len, codes)] != [*AXES.values()]:
         raise LeafidError(f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}")
     others = wildcard + CLUTTER * (year in CLUTTER_YEARS)
     for axis, code in zip(AXES, codes, strict=True):
-        if not re.fullmatch(f"[0-9a-z{others}]+", code):
-            raise LeafidError(
-                f"axis {axis}: expected positions of "
-                f"{', '.join(['0-9, a-z', *others])}, found {code!r}"
-            )
         prefix = code.partition(WILDCARD)[0]
         is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
-        if set(prefix) != {CLUTTER} and not is_known:
-            raise LeafidError(
-                f"axis {axis}: expected a code of the table, found {code!r}"
-            )
+        is_clutter = set(prefix) == {CLUTTER}
+        has_fit_positions = re.fullmatch(f"[0-9a-z{others}]+", code)
+        if not (has_fit_positions and (is_known or is_clutter)):
+            expected = " or ".join(["a code of the table", *others])
+            raise LeafidError(f"axis {axis}: expected {expected}, found {code!r}")
 
 
 def _split_lines(path: StrPath) -> Iterator[tuple[int, list[str]]]:
@@ -197,7 +192,8 @@ def year_errors(
                 continue
             if year in FLAT_YEARS:
                 # A label is a path of one position.
-                scored[year][picture] = (path_error([correct], [answer], [1]),)
+                error = path_error([correct], [answer], [1])
             else:
-                scored[year][picture] = code_errors(correct, answer, table)
+                error = math.fsum(code_errors(correct, answer, table))
+            scored[year][picture] = error
     return scored

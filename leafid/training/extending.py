@@ -1,14 +1,14 @@
 """Adds species to a model, which keeps statistics of its training pictures.
 
 Every expert's classifier learns the new pictures by recursive least squares
-(`update_ridge`): the new species get columns, and those of the old species learn that
-the new pictures are of others. A linear classifier that is no ridge regression is
+(`update_ridge`): the new species get columns, and the columns of the old species learn
+that the new pictures are of others. A linear classifier that is no ridge regression is
 changed like one, with targets on its scale. All else stays, but for the operating point
 of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -35,9 +35,21 @@ from leafid.training.training_set import build_training_set
 def check_extension(
     model: Model, pictures: Sequence[Picture], name: str = "the model"
 ) -> None:
-    """Raise a `LeafidError` for a model that can't learn further species.
+    """Check that a model can learn further species.
 
-    It lacks statistics, knows a species already, or doesn't know an acquisition type.
+    Parameters
+    ----------
+    model : Model
+    pictures : sequence of Picture
+        Labelled pictures of the further species.
+    name : str
+        What messages call the model.
+
+    Raises
+    ------
+    LeafidError
+        When the model lacks statistics, knows a species already, or doesn't know an
+        acquisition type.
     """
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
@@ -46,25 +58,26 @@ def check_extension(
             "not all of its classifiers are "
             '"ridge"; train it again'
         )
-    if known := sorted(
+    if known_species := sorted(
         {str(picture.species) for picture in pictures} & model.species.keys()
     ):
         raise LeafidError(
-            f"expected new species, found {len(known)} that {name} knows, {known[0]!r} "
-            "first; leave them out, or train on all pictures together"
+            f"expected new species, found {len(known_species)} that {name} knows, "
+            f"{known_species[0]!r} first; leave them out, or train on all pictures "
+            "together"
         )
-    learned = {
+    learned_types = {
         type_
         for identifier in identifiers
         for type_ in identifier.recipe.training_types
     }
     if unknown := sorted(
-        {picture.type for picture in pictures if picture.type} - learned
+        {picture.type for picture in pictures if picture.type} - learned_types
     ):
         raise LeafidError(
-            f"{name} learns from pictures of type {', '.join(sorted(learned))} only, "
-            f"and some of the new ones are of type {unknown[0]}; say --assume-type, or "
-            "leave them out"
+            f"{name} learns from pictures of type {', '.join(sorted(learned_types))} "
+            f"only, and some of the new ones are of type {unknown[0]}; say "
+            "--assume-type, or leave them out"
         )
 
 
@@ -73,7 +86,7 @@ def extend(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
 ) -> Model:
     """Add the species of labelled pictures to a model.
 
@@ -85,8 +98,8 @@ def extend(
     pictures : sequence of Picture
         Each of a known acquisition type.
     loader : FeatureLoader
-    thumbnails : bool
-        Keep small pictures of each new species.
+    thumbnails : bool or collection of str
+        Keep small pictures of each new species; of these collections only.
 
     Returns
     -------

@@ -123,7 +123,7 @@ class FoldPlan:
         Rows that are left out weigh 0.
 
         The pictures of a fold are not counted: they would make their species seem more
-        frequent than it is among those that are trained on.
+        frequent than it is among the training pictures.
         """
         weights = np.zeros(len(self.training_set.pictures))
         if len(remaining := np.setdiff1d(self.training_pictures, fold)):
@@ -138,9 +138,20 @@ class FoldPlan:
 def relative_picture_weights(
     pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings
 ) -> np.ndarray:
-    """Give each picture its weight.
+    """Give each picture its weight, 1 if its species and plant have no other picture.
 
-    A picture has weight 1 if its species and plant have no other picture.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+    labels : (n,), int
+        The species of each picture.
+    settings : ClassifierSettings
+        The balances of species and plants.
+
+    Returns
+    -------
+    (n,), float64
+        From 0 to 1.
     """
     # Scans and photos of one plant count as two plants: they don't resemble each other.
     plants = [f"{picture.group} {picture.type}" for picture in pictures]

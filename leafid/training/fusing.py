@@ -35,7 +35,20 @@ def fuse_experts(
 ) -> tuple[Identifier, HeldOutAnswers]:
     """Make the identifier of a type by fitting weights of experts.
 
-    Also give its answers to held-out pictures.
+    Parameters
+    ----------
+    plan : FoldPlan
+    type_ : AcquisitionType
+    experts : mapping of str to FittedExpert
+        By name, in the order of the recipe.
+    scores : HeldOutScores
+        What the experts give to the held-out rows of the type.
+
+    Returns
+    -------
+    identifier : Identifier
+    answers : HeldOutAnswers
+        What it answers to the held-out pictures of the type.
     """
     weights, answers = _fit_weights(plan, type_, scores.without_plant)
     training_set = plan.training_set

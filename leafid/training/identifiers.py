@@ -26,6 +26,7 @@ def train_identifiers(
     seed: int = 0,
     *,
     learn_rejection: bool = True,
+    unknown: Sequence[Picture] = (),
 ) -> dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]]:
     """Train an identifier for each of some types that the training set's recipe serves.
 
@@ -42,6 +43,8 @@ def train_identifiers(
         It decides about folds and samples.
     learn_rejection : bool
         Learn to reject pictures, too.
+    unknown : sequence of Picture
+        Leaves of further species, to be rejected.
 
     Returns
     -------
@@ -85,14 +88,34 @@ def train_identifiers(
             scores = select_scores(plan, type_, experts)
             identifier, answers = fuse_experts(plan, type_, experts, scores)
             if leafness and answers.is_known.any():
-                rejection = train_rejection(identifier, plan, scores, leafness)
+                rejection = train_rejection(
+                    identifier,
+                    plan,
+                    scores=scores,
+                    leafness=leafness,
+                    unknown=unknown,
+                    loader=loader,
+                )
                 identifier = replace(identifier, rejection=rejection)
             trained[type_] = identifier, answers
     return trained
 
 
 def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
-    """Train the classifier of an expert in the folds of a plan."""
+    """Train the classifier of an expert on all rows, and without each fold.
+
+    Parameters
+    ----------
+    plan : FoldPlan
+    name : str
+        The expert, a key of the recipe's experts.
+    keep_statistics : bool
+        Keep the statistics of rows that further species are learned with.
+
+    Returns
+    -------
+    FittedExpert
+    """
     training_set = plan.training_set
     settings = plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)

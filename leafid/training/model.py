@@ -1,7 +1,7 @@
 """Trains a model: identifiers with their thresholds, and the type recogniser."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -55,7 +55,8 @@ def train(
     loader: FeatureLoader,
     seed: int = 0,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
+    unknown: Sequence[Picture] = (),
 ) -> Model:
     """Train a model: an identifier for each of the recipes.
 
@@ -67,8 +68,10 @@ def train(
     loader : FeatureLoader
     seed : int
         It decides about folds and samples.
-    thumbnails : bool
-        Keep small pictures of each species.
+    thumbnails : bool or collection of str
+        Keep small pictures of each species; of these collections only.
+    unknown : sequence of Picture
+        Leaves of known types and of further species, to be rejected.
 
     Raises
     ------
@@ -83,7 +86,12 @@ def train(
         training_set = build_training_set(pictures, recipe, step, seed)
         learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(
-            training_set, types, pictures=pictures, loader=step, seed=seed
+            training_set,
+            types,
+            pictures=pictures,
+            loader=step,
+            seed=seed,
+            unknown=unknown,
         )
         if len(trained[types[0]][0].species) == 1:
             _log.warning(
@@ -118,9 +126,9 @@ def train(
 
 
 def _fit_exponent(answers: HeldOutAnswers, seed: int) -> float:
-    known = answers.select_known()
-    plants = [picture.group for picture in known.pictures]
-    return fit_plant_exponent(known.probabilities, known.labels, plants, seed)
+    of_known = answers.select_known()
+    plants = [picture.group for picture in of_known.pictures]
+    return fit_plant_exponent(of_known.probabilities, of_known.labels, plants, seed)
 
 
 def train_recogniser(
@@ -130,25 +138,37 @@ def train_recogniser(
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as
     well.
+
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Pictures of known types; unreadable ones are left out.
+    loader : FeatureLoader
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    TypeRecogniser
     """
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
     on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
     table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
-    read = [index for index, row in enumerate(table) if row is not None]
+    rows = [index for index, row in enumerate(table) if row is not None]
     all_pictures = [*pictures, *on_sheets]
-    readable = [all_pictures[index] for index in read]
+    readable = [all_pictures[index] for index in rows]
     types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    features = np.array([table[index] for index in read], np.float32)
+    features = np.array([table[index] for index in rows], np.float32)
     is_correct = _recognise_held_out(features, readable, types, seed)
-    judged = is_correct[np.array(read) < len(pictures)]
+    is_correct_of_pictures = is_correct[np.array(rows) < len(pictures)]
     recogniser = fit_type_recogniser(features, types)
-    if np.isnan(judged).all():
+    if np.isnan(is_correct_of_pictures).all():
         return recogniser
-    return replace(recogniser, accuracy=float(np.nanmean(judged)))
+    return replace(recogniser, accuracy=float(np.nanmean(is_correct_of_pictures)))
 
 
 def _recognise_held_out(
@@ -180,9 +200,17 @@ def _recognise_held_out(
 def fit_type_recogniser(
     features: np.ndarray, types: Sequence[AcquisitionType]
 ) -> TypeRecogniser:
-    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types.
+    """Fit a recogniser of types to the features of pictures.
 
-    Each type has the same total weight.
+    Parameters
+    ----------
+    features : (n, N_TYPE_FEATURES), float
+    types : sequence of AcquisitionType
+        The type of each row. All types have the same total weight.
+
+    Returns
+    -------
+    TypeRecogniser
     """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)

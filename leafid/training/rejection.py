@@ -11,7 +11,7 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
-from leafid.learning.knownness import HeldOutLeaves
+from leafid.learning.knownness import HeldOutLeaves, compute_evidence
 from leafid.learning.leafness import Leafness, fit_leafness
 from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
@@ -76,13 +76,28 @@ def train_rejection(
     plan: FoldPlan,
     scores: HeldOutScores,
     leafness: LeafnessFit,
+    unknown: Sequence[Picture],
+    loader: FeatureLoader,
 ) -> Rejection | None:
     """Train the rejection of pictures that show no leaf of a known species.
 
-    None without pictures to learn from.
+    Parameters
+    ----------
+    identifier : Identifier
+        It was trained in the folds of the plan.
+    plan : FoldPlan
+    scores : HeldOutScores
+        What its experts give to the held-out rows of its type.
+    leafness : LeafnessFit
+        What was learned of leaves for all types of the plan.
+    unknown : sequence of Picture
+        Leaves of species that the identifier doesn't know.
+    loader : FeatureLoader
 
-    The identifier was trained in the folds of the plan, and `scores` are those of its
-    held-out rows.
+    Returns
+    -------
+    Rejection or None
+        None without pictures to learn from.
     """
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
         return None
@@ -104,7 +119,8 @@ def train_rejection(
     if not leaves.sees_species.without_plant.any():
         return None
     p_leaf = leafness.probabilities[identifier.type]
-    return fit_rejection(leaves, leafness.leafness, p_leaf, identifier.weights)
+    further = _assess_unknown(identifier, unknown, loader)
+    return fit_rejection(leaves, leafness.leafness, p_leaf, identifier.weights, further)
 
 
 def _sample_leaves(plan: FoldPlan, type_: AcquisitionType) -> np.ndarray:
@@ -114,6 +130,29 @@ def _sample_leaves(plan: FoldPlan, type_: AcquisitionType) -> np.ndarray:
     pictures = training_set.select_pictures(training_set.picture_indices[rows])
     sample = rows[sample_by_plant(pictures, MAX_HELD_OUT, plan.seed)]
     return sample[training_set.confidence[sample] > 0]
+
+
+def _assess_unknown(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
+) -> Examples | None:
+    """Make examples of unknown leaves of the identifier's type, if there are any."""
+    of_type = [picture for picture in pictures if picture.type is identifier.type]
+    with closing(loader.stream(of_type, identifier.extractor)) as stream:
+        pairs = zip(of_type, stream, strict=True)
+        leaves = [(p, features) for p, features in pairs if features]
+    if not leaves:
+        return None
+    shown, features = zip(*leaves, strict=True)
+    confidence = np.array([leaf.confidence for leaf in features])
+    trust = expert_trust(identifier.recipe, confidence)
+    scores = identifier.score(features)
+    return Examples(
+        rows=compute_evidence(scores, trust, identifier.weights, confidence),
+        is_positive=np.zeros(len(shown), bool),
+        # No leaf was found in some.
+        weights=weigh_by_plant(shown) * (confidence > 0),
+        groups=[picture.group for picture in shown],
+    )
 
 
 def gather_non_leaves(

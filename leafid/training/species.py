@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -28,11 +28,11 @@ from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION
 
-#: Maximum number of pictures of a species and type that its traits are measured in, of
-#: those that are kept as thumbnails, and of the species that it is most often confused
-#: with.
+#: Maximum number of pictures of a species and type that its traits are measured in.
 TRAIT_PICTURES = 16
+#: Maximum number of thumbnails of a species and type.
 THUMBNAILS = 3
+# Number of species that it is most often confused with.
 _MAX_CONFUSED = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
@@ -43,13 +43,25 @@ def describe_species(
     held_out: Mapping[AcquisitionType, HeldOutAnswers],
     loader: FeatureLoader,
     *,
-    thumbnails: bool = True,
+    thumbnails: bool | Collection[str] = True,
 ) -> dict[str, Species]:
-    """Describe each species by the readable training pictures, in alphabetical order.
+    """Describe each species by the readable training pictures.
 
-    The loader gives the number of workers and the progress. With `thumbnails`, the most
-    typical pictures are kept: of each species and type, those of different plants that
-    are identified best.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled pictures of known types.
+    held_out : mapping of AcquisitionType to HeldOutAnswers
+    loader : FeatureLoader
+        It has the number of workers and the progress.
+    thumbnails : bool or collection of str
+        Keep the most typical pictures: of each species and type, the ones of different
+        plants that are identified best; of these collections only.
+
+    Returns
+    -------
+    dict of str to Species
+        By name, in alphabetical order.
     """
     by_type = group_by(
         sorted(pictures, key=_order_by_type),
@@ -63,6 +75,8 @@ def describe_species(
         # as thumbnails.
         if type_.lies_on_sheet:
             sample += _sample_plants(of_type)
+        if isinstance(thumbnails, Collection):
+            of_type = [p for p in of_type if p.collection in thumbnails]
         if thumbnails:
             typical += _choose_typical(of_type, certainty)
     traits = _measure_traits([*sample, *typical], loader)
@@ -144,13 +158,15 @@ def _assess_answers(
     certainty: dict[Path, float] = {}
     records = {}
     for type_, answers in held_out.items():
-        known = answers.select_known()
-        values = known.probabilities[np.arange(len(known.pictures)), known.labels]
-        for picture, value in zip(known.pictures, values.tolist(), strict=True):
+        of_known = answers.select_known()
+        values = of_known.probabilities[
+            np.arange(len(of_known.pictures)), of_known.labels
+        ]
+        for picture, value in zip(of_known.pictures, values.tolist(), strict=True):
             certainty[picture.file] = round(value, 6)
-        rank = rank_labels(known)
-        first = np.array(known.species)[known.probabilities.argmax(axis=1)]
-        names = np.array([picture.species for picture in known.pictures])
+        rank = rank_labels(of_known)
+        first = np.array(of_known.species)[of_known.probabilities.argmax(axis=1)]
+        names = np.array([picture.species for picture in of_known.pictures])
         for name in np.unique(names).tolist():
             ranks = rank[names == name]
             wrong = np.sort(first[(names == name) & (rank != 1)]).tolist()

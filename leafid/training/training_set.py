@@ -45,10 +45,10 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures,
+    #: int (n_rows,): 0: the unaltered picture; from 1: the recipe's jittered pictures,
     #: then its composited photos.
     augmentations: np.ndarray
-    #: float64 (n_rows,): weight of a row divided by the weight of the picture as it is.
+    #: float64 (n_rows,): weight of a row divided by the unaltered picture's weight.
     relative_weights: np.ndarray
     #: Vectors by the expert's name, and `LEAF_MEASURES`, float16 (n_rows, n_columns),
     #: mapped to a temporary file where they are many.
@@ -128,14 +128,23 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the pictures of a recipe, and of their augmentations.
 
-    The pictures are labelled.
+    Parameters
+    ----------
+    pictures : sequence of Picture
+        Labelled pictures of known types.
+    recipe : Recipe
+    loader : FeatureLoader
+    seed : int
+        Seed of the sample that codebooks are learned from.
+    extractor : FeatureExtractor, optional
+        By default, its encoders are learned from the pictures, or taken from the
+        bundled model.
 
-    Without an extractor, one is made. Its encoders are learned from the pictures, or
-    taken from the bundled model.
+    Returns
+    -------
+    TrainingSet
     """
-    labelled = [
-        p for p in pictures if p.type in recipe.training_types and p.species is not None
-    ]
+    labelled = _select_labelled(pictures, recipe)
     is_source = _choose_composite_sources(labelled)
     is_used = is_source | _find_used(labelled, recipe)
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
@@ -172,10 +181,39 @@ def build_training_set(
     )
 
 
+def _select_labelled(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
+    """Select the labelled pictures that a recipe learns from.
+
+    Of several collections, these are the ones with pictures of a type that the recipe
+    serves: leaves by another camera help to recognise leaves by a third one, but photos
+    gain nothing by another collection's sheets. All are used if these lack a type.
+    """
+    labelled = [
+        p for p in pictures if p.type in recipe.training_types and p.species is not None
+    ]
+    served = {p.collection for p in labelled if p.type in recipe.types}
+    related = [p for p in labelled if p.collection in served]
+    if {p.type for p in related} < {p.type for p in labelled}:
+        return labelled
+    return related
+
+
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model.
 
-    A `LeafidError` is raised where the model has none with its settings.
+    Parameters
+    ----------
+    recipe : Recipe
+
+    Returns
+    -------
+    dict of str to Encoder
+        By the name of the expert.
+
+    Raises
+    ------
+    LeafidError
+        When the model has no encoder with the settings of the recipe.
     """
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
@@ -194,7 +232,7 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
-    """Find the pictures whose own vectors are learned from: bool (n,).
+    """Find the pictures whose unaltered vectors are learned from: bool (n,).
 
     Photos may be composited from the others.
 
@@ -212,7 +250,7 @@ def _list_augmentations(
 ) -> tuple[list[Augmentation | None], np.ndarray]:
     """List the augmentations, with the weight that a picture has relative to them.
 
-    The first augmentation, None, is the picture as it is.
+    The first augmentation, None, is the unaltered picture.
     """
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]

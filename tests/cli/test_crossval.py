@@ -1,5 +1,8 @@
+import shutil
+
 import pytest
 
+import leafid
 from leafid.features.non_leaves import ALL_KINDS, TEST_KINDS
 from tests.drawing.collection import copy_sample
 
@@ -92,8 +95,7 @@ def test_folds_of_a_file(crossval, tmp_path):
         ),
         (
             lambda lines: [lines[0], "x.jpg,,1,0"],
-            "expected folds of the pictures of the collection, found none of them: "
-            "'x.jpg'",
+            "expected folds of the pictures of the collection, found none of them",
         ),
         (
             lambda lines: [
@@ -143,7 +145,7 @@ def test_sessions(crossval, drawn, tmp_path):
         (
             ["--folds", "folds.csv", "--repeats", 2],
             2,
-            "expected --folds FILE without --repeats, --parts and --by",
+            "expected --folds FILE, or --hold-out, without --repeats",
         ),
         (
             ["--open-world", "--sessions"],
@@ -214,3 +216,36 @@ def test_tables_of_rejection(crossval, tmp_path):
             == row["no leaf"] + row["unclear"] + row["unknown"] + row["named"]
         )
         assert row["learned"] == ("no" if row["kind"] in TEST_KINDS else "yes")
+
+
+def test_each_collection_is_tested_with_a_model_of_the_others(
+    crossval, drawn, light_recipe, drawn_cache, tmp_path
+):
+    shutil.copytree(drawn / "Train", tmp_path / "other")
+    words = ("--only-type", "scan-like", "--format", "json")
+    outcome = crossval(tmp_path / "other", *words, "--hold-out", "collection")
+    assert outcome.status == 0, outcome.err
+    rows = outcome.json[0]["rows"]
+    # All plants are in both, so that nothing is left out.
+    assert [(row["pictures"], row["left out"]) for row in rows] == [
+        (9, 0),
+        (9, 0),
+        (18, 0),
+    ]
+    assert [row["type"].rpartition("/")[2] for row in rows][1:] == [
+        "other: scan-like",
+        "scan-like",
+    ]
+    records = leafid.crossval(
+        [drawn, tmp_path / "other"],
+        str(light_recipe),
+        hold_out="collection",
+        intervals="bounds",
+        only_type="scan-like",
+        cache=drawn_cache,
+    )
+    assert [record["pictures"] for record in records] == [9, 9, 18]
+    alone = crossval("--hold-out", "collection")
+    assert "expected at least 2 collections for 2 folds, found 1" in alone.err
+    refused = crossval("--hold-out", "collection", "--parts")
+    assert (refused.status, refused.out) == (2, "")

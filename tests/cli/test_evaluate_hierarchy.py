@@ -95,15 +95,15 @@ def test_runs_are_called_by_their_names(cli, folder):
 
 
 def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
-    (folder / "run.txt").write_text("1.jpg Rosa * 1 0.9\n9.jpg * 1 0.9\n")
-    outcome = cli("evaluate-hierarchy", "Train", "run.txt")
-    assert outcome.status == 1
-    first, second = outcome.err.splitlines()
-    assert (
-        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', "
-        "found 'Rosa *'; name" in first
-    )
-    assert first.endswith("name a collection that has it with --taxonomy")
-    assert second.endswith(
-        "run.txt:2: expected a picture of the collection, found '9.jpg'"
-    )
+    for line, expected in (
+        ("9.jpg * 1 0.9", "expected a picture of the ground truth, found '9.jpg'"),
+        (
+            "2 Rosa * 1 0.9",
+            "expected a species of the taxonomy, or a higher taxon and '*', found "
+            "'Rosa *'; name a collection that has it with --taxonomy",
+        ),
+    ):
+        (folder / "run.txt").write_text(f"1.jpg * 1 0.9\n{line}\n")
+        outcome = cli("evaluate-hierarchy", "Train", "run.txt")
+        assert outcome.status == 1
+        assert outcome.err.endswith(f"run.txt:2: {expected}\n")

@@ -251,7 +251,7 @@ def test_a_single_label_is_refused(cli, garden, tmp_path, command):
     words = ["recipes"] if command == "experiment" else []
     outcome = cli(command, *words, folder, "--output", tmp_path / "out")
     assert outcome.status == 1
-    assert f"warning: {table}: expected a single table" in outcome.err
+    assert f"warning: {table}: expected annotations.csv, " in outcome.err
     assert (
         "expected pictures of at least two labels to learn from, found only 'images'"
         in outcome.err

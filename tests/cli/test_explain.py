@@ -51,6 +51,10 @@ def test_json(cli, pictures, drawn_model, tmp_path):
     )
     outcome = cli(*words, "--format", "json")
     assert outcome.status == 1
+    # Nothing is printed of it, not even an empty line, and one between the others.
+    blocks = cli(*words).out.split(f"{pictures[0].parent}/")
+    assert [block.endswith("\n\n") for block in blocks[:2]] == [False, True]
+    assert blocks[0] == ""
     records = outcome.json
     assert [record["answer"]["picture"] for record in records] == list(
         map(str, pictures[:2])

@@ -46,8 +46,11 @@ def test_field_guide(cli, drawn_model, tmp_path):
 def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     model = tmp_path / "own.leafid"
     shutil.copy(drawn_model, model)
-    (tmp_path / "own.md").write_text("# Mine\n\nby <me>\n")
-    assert cli("info", model, "--format", "json").json["card"].startswith("# Mine")
+    card = "# Mine\n\n## Scores\n\nby <me>\n"
+    (tmp_path / "own.md").write_text(card)
+    # Its author's language is that of the whole card.
+    words = ("info", model, "--format", "json", "--language", "de")
+    assert cli(*words).json["card"] == card
     assert cli("info", model, "--output", tmp_path).status == 0
     assert "by <me>" in check_page(tmp_path / "field-guide.html").text
     (tmp_path / "own.md").write_bytes(b"\xff\xfe")

@@ -64,7 +64,7 @@ def test_version(cli):
         (["train"], "required"),
         (
             ["describe"],
-            "expected at least one picture, folder or collection; see 'leafid describe",
+            "the following arguments are required: PICTURE; see 'leafid describe",
         ),
         (["info", "x", "--nonsense"], "--nonsense"),
         (["train", "x", "--outp", "y"], "see 'leafid train --help'"),

@@ -377,21 +377,29 @@ def test_bad_input(cli, measure, scans, tmp_path):
     assert "one.png" in outcome.out
     assert "blank.png" not in outcome.out
     assert "blank.png: expected a leaf, found none" in outcome.err
+    # A table without rows has its heading.
+    words = ("--assume-type", "scan", "--format", "csv", "--jobs", 1)
+    without = cli("measure", tmp_path / "blank.png", *words)
+    assert (without.status, without.out.count("\n")) == (1, 1)
+    assert without.out.startswith("picture,leaf,verdict,unit,")
     assert "broken.jpg" in outcome.err
     outcome = cli("measure", scans / "one.png", "--assume-type", "photo")
     assert outcome.status == 1
     assert "expected leaves on a plain sheet, found a photo" in outcome.err
     for words, message in (
-        ([], "expected at least one picture"),
+        ([], "the following arguments are required: PICTURE"),
         (
             [scans, "--scale-from", "1,2,3"],
-            "expected X,Y,X,Y,MM or a thing and its size, found 3 numbers",
+            "expected two different points and their distance as X,Y,X,Y,MM, or coin:",
         ),
         (
             [scans, "--scale-from", "1,2,1,2,5"],
-            "expected two points and their distance above 0",
+            "expected two different points and their distance as X,Y,X,Y,MM, or coin:",
         ),
-        ([scans, "--dpi", "0"], "expected a number above 0, at most 100000, found '0'"),
+        (
+            [scans, "--dpi", "0"],
+            "expected a number from 0 to 100000 other than 0, found '0'",
+        ),
         ([scans, "--dpi", "9", "--mm-per-pixel", "1"], "not allowed with"),
     ):
         outcome = cli("measure", *words)

@@ -20,7 +20,7 @@ def garden(drawn, tmp_path):
 
 @pytest.fixture
 def refused(cli, tmp_path):
-    """Run a command that must say one line, and leave all files as they are."""
+    """Run a command that must say one line, and change no file."""
 
     def run(*words):
         before = {

@@ -73,8 +73,9 @@ def test_odd_names_cost_themselves_only(cli, leaf_file, tmp_path):
         "line\\nbreak.png",
         "return\\r.png",
     ]
-    (error,) = outcome.err.splitlines()
+    error, count = outcome.err.splitlines()
     assert "can't be written: File name too long" in error
+    assert count == "leafid: 1 of 4 pictures left out"
     # Their contents are equal.
     (line,) = (
         line

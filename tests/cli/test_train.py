@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 
+import leafid
 from leafid.features import loader as loader_module
 from leafid.model.model import Model
 from tests.model.model_files import read_reproducible_content
@@ -192,3 +193,62 @@ def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
         1,
         True,
     ), outcome.err
+
+
+def test_several_collections_and_unknown_species(
+    train, drawn, small_recipe, drawn_cache, tmp_path
+):
+    """The garden's pictures are those of two of the drawn plants, without metadata."""
+    garden = tmp_path / "garden"
+    for species in ("robur", "platanoides"):
+        genus = {"robur": "Quercus", "platanoides": "Acer"}[species]
+        (garden / f"{genus} {species}").mkdir(parents=True)
+        for stem in stems(drawn / "Train", species=species):
+            picture = drawn / "Train" / f"{stem}.jpg"
+            shutil.copy(picture, garden / f"{genus} {species}")
+    shutil.copytree(garden, tmp_path / "weeds")
+    for number, folder in enumerate(sorted((tmp_path / "weeds").iterdir())):
+        folder.rename(tmp_path / "weeds" / f"Genus weed{number}")
+    words = ("--unknown", tmp_path / "weeds", "--thumbnails-of", "garden")
+    outcome = train(drawn, garden, *words)
+    assert outcome.status == 0, outcome.err
+    duplicates = "6 duplicates of several collections"
+    plants = "garden: the plants of 6 of 6 pictures are unknown; those of a species"
+    types = "garden: acquisition types recognised: scan 6"
+    assert all(line in outcome.err for line in (duplicates, plants, types))
+    assert "several parts" not in outcome.err
+    model = Model.read(tmp_path / "model.leafid")
+    acer = model.species["Acer platanoides"]
+    assert (len(model.species), acer.n_plants, acer.n_pictures) == (3, 4, 9)
+    kept = {len(species.thumbnails) for species in model.species.values()}
+    assert (len(acer.thumbnails), kept) == (1, {0, 1})
+    # The unknown species, which are known ones here, are rejected.
+    garden_alone = train(drawn, garden, output=tmp_path / "without.leafid")
+    assert garden_alone.status == 0, garden_alone.err
+    without = Model.read(tmp_path / "without.leafid")
+    answers = [m.identify(garden / "Acer platanoides") for m in (model, without)]
+    p_known = [[answer.p_known for answer in answers_of] for answers_of in answers]
+    assert max(p_known[0]) < min(p_known[1])
+
+    same = leafid.train(
+        [drawn, garden],
+        str(small_recipe),
+        unknown=tmp_path / "weeds",
+        only_type="scan",
+        thumbnails=["garden"],
+        cache=drawn_cache,
+    )
+    # A model file holds coefficients in half precision.
+    assert [answer.p_known for answer in same.identify(garden)] == pytest.approx(
+        [answer.p_known for answer in model.identify(garden)], abs=1e-3
+    )
+    assert len(same.species["Acer platanoides"].thumbnails) == 1
+
+    for words, message in (
+        (("--unknown", garden), "expected a species that the model is not to know"),
+        (("--thumbnails-of", "x"), "expected collections (collection, garden), found"),
+        (("--extend", "bundled", "--unknown", garden), "leave out --recipe"),
+    ):
+        refused = train(drawn, garden, *words)
+        assert message in refused.err
+        assert refused.out == ""

@@ -14,7 +14,7 @@ from leafid.descriptors.shape.curvature import measure_disc_shares
 from leafid.features.extractor import PictureViews
 from leafid.segmentation.result import Segmentation
 
-# OpenCV maps at most so many rows in one call.
+# OpenCV maps at most this number of rows in one call.
 MAX_ROWS = 32_767
 
 

@@ -12,12 +12,12 @@ import pytest
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks as find_peaks_of_scipy
 
-from leafid.descriptors.landmarks import find_landmarks
+from leafid.descriptors.profile import is_fan
+from leafid.descriptors.tracing import trace_leaf
 from leafid.descriptors.traits import (
     TRAIT_NAMES,
     drop_misfits,
     find_peaks,
-    is_fan,
     measure_reliable_traits,
 )
 from leafid.pictures.decoding import read_image
@@ -220,6 +220,8 @@ def test_lobes_are_counted(name, number, sign):
         assert (traits["leaflets"], traits["lobes"]) == (1, number)
         assert np.sign(traits["lobe_depth"]) == sign
         assert "widest" not in traits
+        # That of the middle lobe, not of the blade.
+        assert name == "oak" or traits["apex_angle"] < 100
 
 
 @pytest.mark.parametrize("name", [*UNLOBED, "lime", "redbud"])
@@ -244,9 +246,57 @@ def test_a_narrow_blade_begins_where_its_petiole_ends():
     along = np.clip((700 - rows) / 650, 0, 1)
     half = 4 + 24 * np.sin(0.96 * np.pi * along)
     mask = (np.abs(cols - 50) <= half) & (rows > 50) & (rows < 840)
-    landmarks = find_landmarks(make_leaf(mask))
+    landmarks = measure_reliable_traits(make_leaf(mask))[1]
     assert landmarks.has_base
-    assert landmarks.base == pytest.approx([700, 50], abs=35)
+    assert landmarks.base == pytest.approx([700, 50], abs=40)
+
+
+def test_a_petiole_may_widen_up_to_its_blade():
+    mask = np.zeros((700, 500), np.uint8)
+    cv2.ellipse(mask, (250, 230), (200, 200), 0, 0, 360, 1, cv2.FILLED)
+    corners = np.array([[239, 420], [261, 420], [252, 660], [248, 660]])
+    cv2.fillConvexPoly(mask, corners, 1)
+    leaf = Segmentation(mask > 0, mask > 0, 1.0)
+    _, landmarks = measure_reliable_traits(leaf)
+    assert landmarks.base == pytest.approx([430, 250], abs=15)
+    assert landmarks.petiole == pytest.approx(230, abs=20)
+
+
+def test_a_petiole_bears_its_blade_and_not_a_gall():
+    mask = np.zeros((760, 500), np.uint8)
+    cv2.ellipse(mask, (250, 230), (150, 200), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (250, 420), (250, 700), 1, 12)
+    blade = mask.copy()
+    blade[600:660] = 0
+    cv2.circle(mask, (250, 700), 24, 1, cv2.FILLED)
+    cv2.circle(blade, (250, 700), 24, 1, cv2.FILLED)
+    # The segmentation took a piece of the petiole for all of it.
+    leaf = Segmentation(mask > 0, blade > 0, 1.0)
+    _, landmarks = measure_reliable_traits(leaf)
+    assert landmarks.base == pytest.approx([430, 250], abs=15)
+    assert landmarks.tip == pytest.approx([30, 250], abs=15)
+
+
+def test_leaflets_that_hang_a_little_hide_no_petiole():
+    mask = np.zeros((800, 500), np.uint8)
+    cv2.line(mask, (250, 200), (250, 760), 1, 10)
+    cv2.ellipse(mask, (250, 120), (50, 100), 0, 0, 360, 1, cv2.FILLED)
+    for row in (240, 380, 520):
+        for sign in (-1, 1):
+            centre = 250 + sign * 115, row + 25
+            cv2.ellipse(mask, centre, (105, 38), sign * 14, 0, 360, 1, cv2.FILLED)
+    traits, landmarks = measure_reliable_traits(make_leaf(mask > 0))
+    assert traits["compound"] == 1
+    assert landmarks.base == pytest.approx([520, 250], abs=25)
+    assert traits["petiole"] == pytest.approx(240 / 500, abs=0.06)
+
+
+def test_of_ends_that_are_alike_both_are_measured():
+    rows, cols = np.mgrid[-300:300, -150:150]
+    lens = np.hypot(rows, np.abs(cols) + 250) < 350
+    traits, landmarks = measure_reliable_traits(make_leaf(lens))
+    assert not landmarks.has_base
+    assert traits["base_angle"] == traits["apex_angle"] == pytest.approx(68, abs=8)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +338,7 @@ def test_a_bite_a_shadow_or_a_fold_makes_no_teeth():
 def test_bites_make_no_lobes(places, radius):
     _, segmentation = draw("beech")
     mask = segmentation.mask.copy()
-    contour = find_landmarks(segmentation).contour
+    contour = trace_leaf(segmentation.mask)
     for place in places:
         row, col = contour[int(place * len(contour))].astype(int).tolist()
         cv2.circle(mask.view(np.uint8), (col, row), radius, 0, cv2.FILLED)
@@ -368,10 +418,10 @@ def _cross():
 )
 def test_any_mask_gives_finite_traits(mask):
     segmentation = make_leaf(mask)
-    traits, _ = measure_reliable_traits(segmentation)
+    traits, landmarks = measure_reliable_traits(segmentation)
     assert set(traits) <= set(TRAIT_NAMES)
     assert np.isfinite(list(traits.values())).all()
-    assert np.isfinite(find_landmarks(segmentation).framed).all()
+    assert np.isfinite(landmarks.framed).all()
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 SIDE = 700
-#: A picture is drawn so many times as large, and then downsampled: margins are smooth.
+#: A picture is drawn larger by this factor, and then downsampled: margins are smooth.
 OVERSAMPLING = 3
 SHEET, BLADE, STALK = (250, 250, 250), (45, 100, 60), (70, 120, 105)
 

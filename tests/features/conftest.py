@@ -67,7 +67,7 @@ def check_digests():
 
     As in ``check_digests("families", {"geometry/scan": vector, …})``.
 
-    Each section is a file of its own in tests/golden/vector_digests, with the
+    Each section is a file in tests/golden/vector_digests, with the
     `FEATURE_VERSION` it was written for. Vectors and version must change together.
     ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have changed and
     the version has not.

@@ -18,7 +18,7 @@ IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(
 
 @pytest.fixture(autouse=True)
 def good_camera(monkeypatch):
-    """Poor pictures have tests of their own."""
+    """Poor pictures have other tests."""
     monkeypatch.setattr(module, "_POOR_SHARE", 0)
 
 

@@ -99,10 +99,10 @@ GEOMETRI = MEASURES | {"families": ["geometri"]}
     ("changes", "message"),
     [
         ({"experts": {}}, "experts: expected a table"),
-        ({"experts": {"a b": LOCAL}}, "experts: expected text"),
+        ({"experts": {"a b": LOCAL}}, "experts, key: expected text"),
         (
             {"defaults": {"mode": 3}},
-            "experts.one: unknown key 'mode'; expected map, classifier, ",
+            "experts.one, key: expected centre_types, classifier, ",
         ),
         (
             {"types": ["scan", "photo"], "training_types": ["scan"]},

@@ -13,6 +13,7 @@ from leafid.learning.knownness import (
     compute_evidence,
     count_evidence,
     fit_knownness,
+    predict_knownness,
 )
 from leafid.learning.leafness import MIN_LEAF, fit_leafness
 from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
@@ -183,6 +184,28 @@ def test_a_class_of_one_group_is_learned():
     coefficients, probabilities = fit_calibrated(examples, 0.01)
     assert predict_logistic(rows[0], coefficients).min() > 0.5
     assert probabilities[:50].min() > 0.5 > probabilities[50:].max()
+
+
+def test_leaves_of_unknown_species_are_rejected_after_training_on_them(leaves):
+    """They look surer than those of species that are held out."""
+    sure = draw_leaves(300, 1, clarity=(2.0, 0.0, 2.0))
+    evidence, _ = measure(sure)
+    species = np.array([f"species {number % 40}" for number in range(200)])
+    is_known = np.zeros(200, bool)
+    further = Examples(evidence[:200], is_known, np.full(200, 40 / 200), species)
+
+    # Each of the 60 plants counts the same.
+    by_plant = replace(leaves, weights=np.full(800, 60 / 800))
+
+    def mean_known(*unknown):
+        known = fit_knownness(by_plant, WEIGHTS, *unknown)
+        return predict_knownness(evidence[200:], known.coefficients).mean()
+
+    assert mean_known(further) < mean_known() - 0.1
+    few = further._replace(weights=np.full(200, 1 / 200))
+    assert mean_known(few) > mean_known(further)
+    knownness = fit_knownness(leaves, WEIGHTS, further)
+    assert len(knownness.known) == len(knownness.unknown) == len(leaves.labels)
 
 
 def test_a_leaf_without_another_plant_is_no_example_of_a_known_species(leaves):

@@ -63,9 +63,9 @@ def _identifier(model):
 
 
 CHANGES = {
-    "types: expected a value, found nothing": lambda m: m.pop("types"),
-    "types: expected scan, scan-like": lambda m: m["types"].update(xray=_scan(m)),
-    "types.scan.identifier.recipe: expected a value, found nothing": lambda m: (
+    "types: expected a table of length >= 1, found nothing": lambda m: m.pop("types"),
+    "types, key: expected scan, scan-like": lambda m: m["types"].update(xray=_scan(m)),
+    "types.scan.identifier.recipe: expected a table, found nothing": lambda m: (
         _identifier(m).pop("recipe")
     ),
     "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(

@@ -20,7 +20,7 @@ def learned(right=(0.2, 0.4, 0.9), sizes=(0.5, 1, 3), falling=(0.9, 0.5, 0.0)):
 
 
 def literal_coverage(right, coverage):
-    """The largest value (or 0) below which at most so many right species lie."""
+    """The largest value (or 0) below which at most this number of right species lie."""
     allowed = int((len(right) + 1) * (1 - coverage) + 1e-9)
     if allowed == 0:
         return 0.0

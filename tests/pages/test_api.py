@@ -109,13 +109,13 @@ def test_uploads_have_fewer_pixels_than_files(client, leaf, kind):
     assert read_header(bomb).cols == 9000
     files = [*upload((f"bomb.{kind}", bomb)), *leaf]
     refused, answered = client.post("/identify", files=files).json()
-    assert "at most 64 megapixels, found 9000 × 8000" in refused["problem"]
+    assert "at most 64 megapixels, found more" in refused["problem"]
     assert answered["ranking"]
 
 
 @pytest.mark.parametrize(
     ("limits", "n_files"),
-    [({"picture_bytes": 10}, 1), ({"request_bytes": 100}, 1), ({"pictures": 2}, 3)],
+    [({"request_bytes": 100}, 1), ({"pictures": 2}, 3)],
 )
 def test_limits(make_client, leaf, limits, n_files):
     response = make_client(**limits).post("/identify", files=leaf * n_files)

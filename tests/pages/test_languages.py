@@ -15,7 +15,7 @@ from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.model.held_out import SCORE_TITLES
 from leafid.pages.explaining import VIEWS
-from leafid.pages.field_guide import CARD_LABELS, HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
+from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.rendering import list_script_messages
 from leafid.pages.trait_statements import read_titles
 from leafid.pictures.header import READABLE_FORMATS
@@ -70,7 +70,7 @@ def list_table_messages():
     for recipe, type_ in product(list_recipes(), AcquisitionType):
         yield from load_recipe(recipe, type_).experts
     yield from (*VIEWS.values(), *SCORE_TITLES.values())
-    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR, *CARD_LABELS)
+    yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR)
 
 
 @pytest.fixture(scope="module")

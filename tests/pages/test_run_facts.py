@@ -5,6 +5,7 @@ from leafid.pages.report_page import (
     count_answers,
     find_confusions,
     find_rankings,
+    select_most_confused,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.reading.run_reading import read_run
@@ -46,12 +47,12 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run,
 
 
 def test_the_confusion_matrix_counts_every_answer(run, truth):
-    rankings = find_rankings(run, truth, 1)
-    confusions = find_confusions(rankings, truth)
-    species, counts = count_answers(rankings, truth, confusions, 10)
+    names, counts = count_answers(find_rankings(run, truth, 1), truth)
     # The picture that the run lacks is nowhere.
-    assert species == ["Acer opalus", "Ilex aquifolium", "Quercus ilex"]
+    assert names == ["Acer opalus", "Ilex aquifolium", "Quercus ilex"]
     assert counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
-    species, counts = count_answers(rankings, truth, confusions, 2)
+    species, reduced = select_most_confused(names, counts, 2)
     assert species == ["Ilex aquifolium", "Quercus ilex"]
-    assert counts.tolist() == [[0, 2, 0], [0, 0, 0]]
+    assert reduced.tolist() == [[0, 2, 0], [0, 0, 0]]
+    species, reduced = select_most_confused(names, counts, 1)
+    assert (species, reduced.tolist()) == (["Quercus ilex"], [[0, 0]])

@@ -54,7 +54,7 @@ def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(
     size = struct.pack(">II", 128, 64)
     assert size in data
     file.write_bytes(data.replace(size, struct.pack(">II", 12_000, 10_000)))
-    with pytest.raises(ImageError, match="at most 100 megapixels, found 12000 × 10000"):
+    with pytest.raises(ImageError, match="at most 100 megapixels, found more"):
         read_image(file)
     # The decoder allocates no more than what is declared.
     if kind == "heic":
@@ -148,7 +148,6 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, 
     ("dtype", "shape", "photometric"),
     [
         ("f4", (40, 50, 3), "rgb"),
-        ("i1", (40, 50), "minisblack"),
         ("u4", (40, 50), "minisblack"),
         ("c8", (40, 50), "minisblack"),
         ("u1", (40, 50, 5), "rgb"),
@@ -169,23 +168,22 @@ def test_unusual_kinds_are_called_so_and_not_damaged(
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("is_big", [False, True])
-def test_a_tiff_of_a_million_strips_is_refused(tmp_path, order, is_big):
-    word = "Q" if is_big else "I"
+def test_a_tiff_of_a_million_tags_or_endless_values_is_refused(tmp_path, order, is_big):
     mark = {"<": b"II", ">": b"MM"}[order]
-    header = (
-        struct.pack(f"{order}HHHQ", 43, 8, 0, 16)
-        if is_big
-        else struct.pack(f"{order}HI", 42, 8)
-    )
-    count = struct.pack(f"{order}{'Q' if is_big else 'H'}", 2)
-    width = struct.pack(f"{order}HH{word}{word}", 256, 3, 1, 0)
-    strips = struct.pack(f"{order}HH{word}{word}", 273, 4, 10**6, 0)
+    word, size, header = "I", "H", struct.pack(f"{order}HI", 42, 8)
+    if is_big:
+        word, size, header = "Q", "Q", struct.pack(f"{order}HHHQ", 43, 8, 0, 16)
+    tags = [struct.pack(f"{order}HH{word}{word}", 40_000, 1, 1000, 0)] * 100
+    many = 10**6 if is_big else 100
     file = tmp_path / "leaf.tif"
-    file.write_bytes(mark + header + count + width + strips)
-    with pytest.raises(
-        ImageError, match="at most 131072 strips or tiles, found 1000000"
+    for n_tags, message in (
+        (100, "values of tags, found 100000"),
+        (many, "tags, found"),
     ):
-        read_image(file)
+        count = struct.pack(f"{order}{size}", n_tags)
+        file.write_bytes(mark + header + count + b"".join(tags))
+        with pytest.raises(ImageError, match=message):
+            read_image(file)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
@@ -25,6 +25,7 @@ def collections(draw):
             max_size=25,
         )
     )
+    assume(len({(s, p) for s, p, _ in rows}) > 1)
     return [
         Picture(
             Path(f"{n}.jpg"),
@@ -33,6 +34,7 @@ def collections(draw):
             plant=f"{s}-{p}",
             author=f"a{p % 4}",
             date=f"2011-0{1 + p % 3}",
+            collection=f"c{p % 2}",
         )
         for n, (s, p, t) in enumerate(rows)
     ]
@@ -64,13 +66,22 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
 
 
 @settings(max_examples=30)
-@given(collections())
-def test_leave_one_out_tests_each_plant_by_itself(pictures):
-    splits = list(LEAVE_ONE_OUT.make_splits(pictures, (0, 1)))
-    assert len(splits) == len({picture.plant for picture in pictures})
+@given(collections(), st.sampled_from(["plant", "author", "collection"]))
+def test_leave_one_out_tests_each_unit_by_itself(pictures, unit):
+    units = {getattr(picture, unit) for picture in pictures}
+    protocol = SplitProtocol("", "leave-one-out", by=unit)
+    splits = protocol.make_splits(pictures, (0, 1))
+    if len(units) == 1:
+        with pytest.raises(LeafidError, match=f"expected at least 2 {unit}s"):
+            list(splits)
+        return
+    tested = []
     for split in splits:
-        (plant,) = {pictures[i].plant for i in split.test}
-        assert plant not in {pictures[i].plant for i in split.training}
+        (name,) = {getattr(pictures[i], unit) for i in split.test}
+        assert name not in {getattr(pictures[i], unit) for i in split.training}
+        assert sorted([*split.training, *split.test]) == list(range(len(pictures)))
+        tested.append(name)
+    assert sorted(tested) == sorted(units)
 
 
 @settings(max_examples=30)
@@ -123,7 +134,7 @@ def test_folds_of_one_type_leave_out_the_others(tmp_path, caplog):
     folds.write_text("\n".join(["picture,fold", *rows, "0-3.JPG,1"]))
     with pytest.raises(LeafidError, match=r"each of the 4 pictures .* for 1, 0-3.jpg"):
         list(SplitProtocol("", folds=str(folds)).make_splits(pictures, (0,)))
-    assert "'0-3.JPG', which differs from '0-3.jpg' in case only" in caplog.text
+    assert "'0-3.JPG' first" in caplog.text
 
 
 def test_given_parts():
@@ -134,5 +145,5 @@ def test_given_parts():
     first, second = SplitProtocol("", "parts").make_splits(pictures, (4, 5))
     assert (first.seed, second.seed) == (4, 5)
     assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])
-    with pytest.raises(LeafidError, match="found 2 and 0; tell parts by folders"):
+    with pytest.raises(LeafidError, match="found 2 and 0; name parts by folders"):
         list(SplitProtocol("", "parts").make_splits(pictures[1:], (0,)))

@@ -100,6 +100,34 @@ def test_several_paths(tmp_path, draw, add):
         read_collection([])
 
 
+def test_pictures_know_which_of_several_collections_they_are_from(tmp_path, draw, add):
+    draw(tmp_path / "b" / "garden" / "Celtis australis" / "1.jpg")
+    draw(tmp_path / "b" / "garden" / "Acer campestre" / "2.jpg")
+    add(tmp_path / "a", 3)
+    loose = draw(tmp_path / "4.jpg")
+    (tmp_path / "b" / "garden" / "metadata.csv").write_text(
+        "file,label,plant,dataset\n1.jpg,Celtis australis,113,own\n"
+        "2.jpg,Acer campestre,,\n"
+    )
+    pictures = read_collection([tmp_path / "a", tmp_path / "b" / "garden", loose])
+    names = {picture.name: picture.collection for picture in pictures.pictures}
+    assert names == {
+        "3.jpg": "a",
+        "1.jpg": "own",
+        "2.jpg": "garden",
+        "4.jpg": None,
+    }
+    # Two plants have the identifier 113.
+    celtis = [p for p in pictures.pictures if p.species == "Celtis australis"]
+    assert [picture.plant for picture in celtis] == ["113", "113"]
+    assert len({picture.group for picture in celtis}) == 2
+    [alone] = read_collection(tmp_path / "a").pictures
+    assert alone.collection is None
+    add(tmp_path / "b" / "a", 5)
+    same_name = read_collection([tmp_path / "a", tmp_path / "b" / "a"]).pictures
+    assert [picture.collection for picture in same_name] == ["a", "b/a"]
+
+
 def test_given_layout(tmp_path, add):
     add(tmp_path, 1)
     assert read_collection(tmp_path).pictures[0].species == "Celtis australis"
@@ -138,7 +166,7 @@ def test_a_missing_table_is_no_problem_of_each_path(tmp_path, draw):
         read_collection(
             [draw(tmp_path / "1.jpg"), draw(tmp_path / "2.jpg")], metadata=table
         )
-    assert str(caught.value) == f"{table}: no such file; expected a table of pictures"
+    assert str(caught.value) == f"{table}: no such file"
 
 
 def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):

@@ -193,16 +193,14 @@ def test_names_of_columns(flat, column, attribute, word, value):
 
 
 @pytest.mark.parametrize(
-    ("columns", "unused", "is_like_plants"),
+    ("columns", "unused"),
     [
-        ("TreeNo,notes", "TreeNo, notes", True),
-        ("specimen code", "specimen code", True),
-        ("plant,TreeNo", "TreeNo", False),
-        ("plant height", "plant height", False),
-        ("label,species", "species", False),
+        ("TreeNo,notes", "TreeNo, notes"),
+        ("plant,TreeNo", "TreeNo"),
+        ("label,species", "species"),
     ],
 )
-def test_columns_that_are_not_used(flat, columns, unused, is_like_plants):
+def test_columns_that_are_not_used(flat, columns, unused):
     table = write_table(
         flat, f"file,{columns}", f"oak_1{columns.count(',') * ',a'},a", name="any.csv"
     )
@@ -211,11 +209,7 @@ def test_columns_that_are_not_used(flat, columns, unused, is_like_plants):
         for line in read_collection(flat, metadata=table).problems
         if "folders" not in line
     ]
-    assert problems[0] == f"{table}: columns that are not used: {unused}"
-    assert (
-        any("looks like plants; call it 'plant'" in line for line in problems[1:])
-        == is_like_plants
-    )
+    assert problems == [f"{table}: columns that are not used: {unused}"]
 
 
 @pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL", "n/a", "-", "#DIV/0!"])
@@ -241,7 +235,7 @@ def test_words_for_empty_cells(flat, word):
 def test_dates_and_coordinates_that_can_not_be_read_are_unknown(flat):
     table = write_table(
         *(flat, "file;date;lat;lon", "maple_1a;2024:05:01 10:00:00;48,8;2,3"),
-        *("maple_2;NA;48,8;181", "oak_1;5/13/2024;91;2", "oak_7;45413;;"),
+        *("maple_2;5/13/2024;48,8;181", "oak_1;NA;91;2", "oak_7;45413;;"),
         name="any.csv",
     )
     collection = read_collection(flat, metadata=table)
@@ -252,7 +246,7 @@ def test_dates_and_coordinates_that_can_not_be_read_are_unknown(flat):
     date, latitude, longitude = collection.problems
     assert date == (
         f"{table}: 3 of 4 rows have no date (expected a date like 2010-07-06, 06/07/10 "
-        "(day first) or 2010, found '5/13/2024' in line 4, for example)"
+        "(day first) or 2010, found '5/13/2024' in line 3, for example)"
     )
     assert "2 of 4 rows have no latitude (expected a latitude from -90 to " in latitude
     assert "2 of 4 rows have no longitude (expected a longitude from -180" in longitude
@@ -273,13 +267,6 @@ def test_tables_of_spreadsheets(flat, lines):
     assert len(collection.problems) == 1  # a folder is left out
 
 
-def test_names_of_files_that_differ_in_case_only(flat):
-    table = write_table(flat, "file,label", "x\\OAK_1.JPG,a", "no,b", "oak_1,c")
-    problem = read_collection(flat, metadata=table).problems[0]
-    pair = "'x\\\\OAK_1.JPG', which differs from 'oak_1.jpg' in case only"
-    assert f"found none for 2 of 3 ({pair}, first); they are ignored" in problem
-
-
 def test_formulas_are_read_as_they_were(flat):
     names = ["=SUM(A1)", "'=1", "+a", "@b", "'tis", "-"]
     rows = [["file", "label"], *([f"{name}.jpg", name] for name in names[:-1])]
@@ -289,11 +276,16 @@ def test_formulas_are_read_as_they_were(flat):
     assert [[p.file.name, p.species] for p in pictures] == rows[1:]
 
 
-def test_a_table_without_the_columns_is_named(flat):
-    table = write_table(flat, "Bild;Art", "oak_1;Quercus ilex")
-    assert read_collection(flat).problems == (
-        f"{table}: expected a single table with the columns 'file' and 'label'; it is "
-        "ignored, unless --metadata names it",
+@pytest.mark.parametrize("name", ["labels.csv", "leaves.csv", "train.csv"])
+def test_a_table_without_the_columns_or_a_name_is_ignored(flat, name):
+    heading = "file,label" if name == "leaves.csv" else "Bild;Art"
+    table = write_table(flat, heading, "oak_1,Quercus ilex", name=name)
+    collection = read_collection(flat)
+    assert collection.species == ()
+    assert collection.problems == (
+        f"{table}: expected annotations.csv, labels.csv, metadata.csv, or a name as "
+        "train.csv, and the columns 'file' and 'label'; it is ignored, unless "
+        "--metadata names it",
     )
 
 
@@ -313,12 +305,8 @@ def test_tables_of_parts_beside_a_folder(tmp_path, draw, place):
         ("c", None, "test"),
         ("d", None, None),
     ]
-    ignored, *read = collection.problems
-    assert ignored.startswith(f"{dummy}: expected a single table with the columns")
-    assert read == [
-        f"{folder / part}.csv: read as a table of the part {part}"
-        for part in ("test", "train")
-    ]
+    (ignored,) = collection.problems
+    assert ignored.startswith(f"{dummy}: expected annotations.csv, labels.csv, ")
     write_table(folder, "image_id,split", "a,train", name="valid.csv")
     with pytest.raises(
         LeafidError, match=r"\.csv:2: a: expected a picture of one part"
@@ -339,23 +327,19 @@ def test_labels_of_several_parts_in_tables(tmp_path, draw):
     }
 
 
-def test_other_tables_that_name_pictures_are_named(tmp_path, draw):
-    for name in ("images/a.jpg", "images/b.jpg"):
-        draw(tmp_path / name)
-    table = write_table(tmp_path, "who;what", "a;oak", "b;maple", name="leaves.csv")
-    write_table(tmp_path, "length,n", "1.5,3", name="sizes.csv")
-    broken = write_table(tmp_path, 'file,"label', "a,oak", name="old.csv")
-    # That of a part is in its folder.
-    draw(tmp_path / "sub" / "train" / "images" / "a.jpg")
-    write_table(tmp_path / "sub" / "train", "file,label", "a,oak")
-    assert read_collection(tmp_path / "sub").species == ("oak",)
-    shutil.rmtree(tmp_path / "sub")
-    collection = read_collection(tmp_path)
-    assert collection.species == ("images",)
-    line, error = collection.problems
-    assert line.startswith(f"{table}: expected a single table with the columns")
-    assert error.startswith(f"{broken}:1: expected a table as CSV")
-    assert error.endswith("; it is ignored")
+def test_a_table_of_a_part_is_in_its_folder(tmp_path, draw):
+    draw(tmp_path / "train" / "images" / "a.jpg")
+    write_table(tmp_path / "train", "file,label", "a,oak")
+    assert read_collection(tmp_path).species == ("oak",)
+
+
+def test_a_table_that_can_not_be_read_counts_only_if_it_has_a_name(flat):
+    broken = write_table(flat, 'file,"label', "oak_1,oak", name="old.csv")
+    (problem,) = read_collection(flat).problems
+    assert problem.startswith(f"{broken}: expected annotations.csv, ")
+    named = broken.rename(flat / "labels.csv")
+    with pytest.raises(LeafidError, match=f"{named}:1: expected a table as CSV"):
+        read_collection(flat)
 
 
 def test_only_the_pictures_that_a_table_names(flat):

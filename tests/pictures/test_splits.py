@@ -11,7 +11,14 @@ from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Picture, Taxon
-from leafid.pictures.splits import label_units, split_by_plant, split_by_unit
+from leafid.pictures.splits import (
+    assume_plants,
+    label_units,
+    select_training_pictures,
+    select_unknown_pictures,
+    split_by_plant,
+    split_by_unit,
+)
 
 
 def make(sizes: list[list[int]]) -> list[Picture]:
@@ -71,6 +78,61 @@ def test_order_of_the_pictures_does_not_matter(sizes, random):
     )
     for fold, shuffled_fold in zip(folds, folds_of_shuffled, strict=True):
         assert {pictures[i] for i in fold} == {shuffled[i] for i in shuffled_fold}
+
+
+def make_collection(name: str, *species: str, **fields: object) -> list[Picture]:
+    """Two pictures of each species."""
+    return [
+        Picture(
+            Path(f"{name}/{label} {number}.jpg"),
+            taxon=Taxon(label),
+            collection=name,
+            **fields,
+        )
+        for label in species
+        for number in range(2)
+    ]
+
+
+def test_unknown_plants_of_several_collections_count_as_one_a_species(caplog):
+    known = make_collection("a", "Acer a", plant="1")
+    known += make_collection("a", "Acer b", plant="2")
+    unknown = make_collection("b", "Acer a", "Acer c")
+    pictures = assume_plants([*known, *unknown])
+    assert pictures[:4] == known
+    assert len({picture.group for picture in pictures[4:]}) == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        "b: the plants of 4 of 4 pictures are unknown; those of a species count as one "
+        "plant"
+    ]
+    # Nothing could be held out.
+    apart = [*make_collection("a", "Acer a"), *make_collection("b", "Acer b")]
+    for alone in (unknown, apart):
+        assert assume_plants(alone) == alone
+
+
+def test_each_collection_has_its_training_part():
+    first = make_collection("a", "Acer a", part="train")
+    tested = make_collection("a", "Acer b", part="test")
+    second = make_collection("b", "Acer c")
+    selected = select_training_pictures([*first, *second, *tested])
+    assert selected == [*first, *second]
+
+
+def test_unknown_species_are_not_among_the_known():
+    known = make_collection("a", "Acer a", "Acer b")
+    unknown = make_collection("b", "Acer c")
+    tested = make_collection("b", "Acer d", part="test")
+    unlabelled = [Picture(Path("b/1.jpg"))]
+    pictures = [*unknown, *tested, *unlabelled]
+    selected = select_unknown_pictures(pictures, known)
+    assert [picture.file for picture in selected] == [
+        picture.file for picture in [*unknown, *unlabelled]
+    ]
+    assert [picture.plant for picture in selected] == ["Acer c", "Acer c", None]
+    message = "b/Acer b 0.jpg: .* 'Acer b', and 2 such pictures in all"
+    with pytest.raises(LeafidError, match=message):
+        select_unknown_pictures(make_collection("b", "Acer b"), known)
 
 
 def test_plant_with_two_species_stays_together():

@@ -53,6 +53,9 @@ def test_risks_of_an_experiment():
         "1 plant of several species, 1.jpg and 3.jpg first",
         "1 plant of several parts, 1.jpg and 3.jpg first",
     ]
+    elsewhere = picture("4.jpg", "b", part="test", plant="p1", collection="c")
+    [risk] = find_risks([third, elsewhere], [[third, elsewhere]], ["collection"])
+    assert risk.startswith("1 duplicate of several collections, 3.jpg and 4.jpg first")
     assert list(find_risks([], [])) == []
     assert [line.split(":")[0] for line in find_risks([PICTURES[3]], [])] == [
         "the plants are unknown"

@@ -1,4 +1,4 @@
-"""What fuzzing found, each as a test of its own."""
+"""What fuzzing found, each as a test."""
 
 import os
 

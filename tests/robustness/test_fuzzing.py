@@ -106,7 +106,7 @@ def test_faults_are_found(fault, kind, what, watch, folder):
 
 
 def grow(most):
-    """Hold so many bytes above the peak of this process so far."""
+    """Hold this number of bytes above the peak of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     now = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     return len(b"x" * (peak - now + most))

@@ -262,7 +262,7 @@ def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
 def test_modules_in_the_current_folder_are_not_imported(tmp_path):
     for name in ("signal", "numpy", "multiprocessing", "tomllib"):
         (tmp_path / f"{name}.py").write_text(f"open('{name}-imported', 'w').close()")
-    # The sample has so many pictures that workers start.
+    # The sample has enough pictures to start workers.
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONSAFEPATH", None)
     done = subprocess.run(

@@ -202,7 +202,7 @@ def test_the_spread_of_few_plants(tmp_path):
     assert table.notes[0].startswith("±: standard error")
     # The standard deviations of Beta(4, 1) and of 1.
     expected = (4 / (5**2 * 6) / 2) ** 0.5
-    assert table.rows[0][-2].error == pytest.approx(expected, rel=0.05)
+    assert table.rows[0][-2].spread["error"] == pytest.approx(expected, rel=0.05)
     assert table.rows[0][-1] == Estimate(1)
     hidden = make_group_table(truth, [run], replace(options, intervals="none"))
     assert not hidden.notes

@@ -107,10 +107,10 @@ def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
     [
         (
             {"1.jpg": ["quercus ilex"]},
-            r"a: expected some of the 6 known species \['Acer .*\], found others only: "
-            r"\['quercus ilex'\]",
+            r"a:1: expected some of the 6 known species \['Acer .*\], found others "
+            r"only: \['quercus ilex'\]",
         ),
-        ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
+        ({"9999.jpg": ["Quercus ilex"]}, "a:1: expected a picture of the ground truth"),
     ],
 )
 def test_problems_of_a_run_are_reported(run, message):
@@ -279,7 +279,7 @@ def test_values_of_another_type_are_named(value):
 )
 def test_a_run_without_predictions_is_refused(runs):
     with pytest.raises(
-        LeafidError, match=r"expected (runs|predictions for the labelled pictures)"
+        LeafidError, match=r"expected (runs|predictions for the 40 labelled)"
     ):
         evaluate(TRUTH, runs)
 

@@ -50,7 +50,7 @@ def test_the_genus_of_a_hybrid_genus(tmp_path):
             Picture(Path("2.jpg"), taxon=Taxon(taxon.species)),
         ]
     )
-    assert truth.genus == ("x Cuprocyparis", "x Cuprocyparis")
+    assert (*truth.genus,) == ("x Cuprocyparis", "x Cuprocyparis")
     # The first species are unknown, and of two genera.
     (tmp_path / "run.txt").write_text(
         "1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n"

@@ -107,9 +107,7 @@ def test_the_better_rank_wins_between_equal_scores(tmp_path):
     assert score_plants(plants, 1) == score_plants(plants) == (2, 1, 1, 1)
 
 
-@pytest.mark.parametrize(
-    "option", [["--plants"], ["--average", "1"], ["--metrics", "ece"]]
-)
+@pytest.mark.parametrize("option", [["--plants"], ["--metrics", "ece"]])
 def test_scores_that_contradict_the_ranks_are_refused(cli, tmp_path, option):
     names = {path.stem for path in TRUTH.glob("*.xml")}
     lines = (

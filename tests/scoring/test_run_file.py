@@ -22,16 +22,6 @@ GOOD = (
 )
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(text):
-        path = tmp_path / "run.txt"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
-
-
 def problems(path, known=KNOWN, **options):
     try:
         read_run(path, known, **options)
@@ -92,16 +82,17 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
         ),
         (
             "1.jpg Quercus ilex 2 0.5\n",
-            ":1: expected a line of rank 1 for picture '1.jpg', found none; its first "
-            "rank is 2",
+            ":1: expected rank 1 of picture '1.jpg', found 2; ranks begin at 1 and "
+            "have no gaps",
         ),
         (
             GOOD + "1.jpg Juglans nigra 1 0.4\n",
-            ":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4",
+            ":4: expected rank 2 of picture '1.jpg', found rank 1 in lines 1 and 4",
         ),
         (
             GOOD + "1.jpg Juglans nigra 4 0.1\n",
-            ":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps",
+            ":4: expected rank 3 of picture '1.jpg', found 4; ranks begin at 1 and "
+            "have no gaps",
         ),
         (
             GOOD + "1.jpg Quercus ilex 3 0.1\n",
@@ -176,7 +167,7 @@ def test_a_run_may_reject_all_pictures_but_not_name_foreign_species_alone(file):
     assert problem.endswith("found others only: ['7']")
 
 
-def test_official_mode_takes_what_the_official_scorer_takes(file):
+def test_official_mode_takes_what_the_official_scorer_takes(file, caplog):
     text = (
         GOOD
         + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 "
@@ -186,7 +177,8 @@ def test_official_mode_takes_what_the_official_scorer_takes(file):
     assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == [
         "quercus ilex"
     ]
-    assert run.repeated == 1
+    message = caplog.messages[0]
+    assert message.endswith("1 lines repeat a picture's rank; the last one counts")
 
 
 @settings(max_examples=50)

@@ -72,6 +72,8 @@ def test_line_ends_in_names_stay_in_their_cells(tmp_path, name):
     assert [cells for _, cells in read_table(tmp_path / "table.csv")] == rows
 
 
+NAN = float("nan")
+BOUNDS = {"low": 0.778, "high": 1.0}
 SCORES = Table(
     "Scores",
     ["type", "run", "plants", "S", "log-loss"],
@@ -80,14 +82,13 @@ SCORES = Table(
             "scan",
             "a_1",
             7,
-            Estimate(0.8123, 0.778, 1.0, is_best=True, better_than="b"),
-            Estimate(2.5, error=0.25),
+            Estimate(0.8123, BOUNDS, is_best=True, better_than="b"),
+            Estimate(2.5, {"error": 0.25}),
         ],
-        ["scan", "b", 7, Estimate(-0.2), Estimate(float("nan"), error=float("nan"))],
+        ["scan", "b", 7, Estimate(-0.2), Estimate(NAN, {"error": NAN})],
     ],
     details=frozenset({"plants"}),
     n_keys=2,
-    is_grouped=True,
     letters={"a_1": "a", "b": "b"},
 )
 
@@ -142,7 +143,7 @@ def test_a_wide_table_is_set_in_parts():
     table = Table(
         "",
         ["run", *names],
-        [["a", *(Estimate(0.5, 0.25, 0.75) for _ in names)]],
+        [["a", *(Estimate(0.5, BOUNDS) for _ in names)]],
         n_keys=1,
     )
     text = render([table], digits=3)

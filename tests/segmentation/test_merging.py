@@ -8,7 +8,7 @@ import pytest
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
-from leafid.segmentation.merging import may_be_several, split_leaves
+from leafid.segmentation.regions import may_be_several, split_leaves
 from leafid.segmentation.segment import segment
 from tests.descriptors.test_traits import FORMS
 from tests.drawing.leaves import draw_leaf
@@ -115,7 +115,9 @@ def near_leaves():
 def test_each_of_two_near_leaves_is_cut_out_whole(near_leaves):
     sheet, expected = near_leaves
     leaves = segment_leaves(sheet, AcquisitionType.SCAN)
-    assert [leaf.n_leaves for leaf in leaves] == [2, 2]
+    largest = segment(sheet, AcquisitionType.SCAN)
+    assert [leaf.n_leaves for leaf in (*leaves, largest)] == [2, 2, 2]
+    assert np.array_equal(largest.mask, leaves[0].mask)
     for index, leaf in enumerate(leaves):
         overlaps = [
             (leaf.mask & mask).sum() / (leaf.mask | mask).sum() for mask in expected
@@ -137,8 +139,11 @@ def test_the_answer_and_the_measures_say_that_leaves_touch(near_leaves, cli, tmp
     joined = cv2.line(sheet.copy(), *ends, sheet[ends[0][1], ends[0][0]].tolist(), 12)
     cv2.imwrite(str(twig), joined)
     words = ("--assume-type", "scan", "--jobs", 1, "--format", "json")
-    [answer] = cli("predict", near, *words, "--cache", tmp_path / "cache").json
-    assert answer["reasons"][0].startswith("perhaps several leaves that touch")
+    pictures = (near, twig)
+    answers = cli("predict", *pictures, *words, "--cache", tmp_path / "cache").json
+    reasons = [answer["reasons"][0] for answer in answers]
+    assert reasons[0].startswith("it shows 2 leaves")
+    assert reasons[1].startswith("perhaps several leaves that touch")
     assert len(cli("measure", near, *words, "--each-leaf").json) == 2
     outcome = cli("measure", twig, *words)
     [row] = json.loads(outcome.out)

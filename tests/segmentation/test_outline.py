@@ -6,7 +6,7 @@ import pytest
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import segment_leaves
-from leafid.segmentation.outline import estimate_outline_confidence
+from leafid.segmentation.outlines import estimate_outline_confidence
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment
 

@@ -164,7 +164,7 @@ def test_shipped_experiments_make_their_recipes(name):
             'only = ["colour"]',
             "expected experts points, shape of type scan-like, found colour",
         ),
-        ("folds = 3", "fold = 3", "unknown key 'fold'"),
+        ("folds = 3", "fold = 3", "key: expected folds, protocols, "),
         ("folds = 3", "folds = 1", "folds: expected a whole number"),
         (
             'name = "shape"',

@@ -83,7 +83,8 @@ def make_bad_examples():
             5,
             "5 a 51.5 -6.2\n5 b 51.5 -180.5\n",
             None,
-            "2: expected a longitude from -180 to 180, found -180.5",
+            "2: expected a latitude from -90 to 90 and a longitude from -180 to 180, "
+            "found '51.5 -180.5'",
         ),
     ]
 
@@ -115,7 +116,8 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
         ),
         (
             "1 a dog nan:5x5+1+1",
-            "expected a confidence as a finite number, found 'nan'",
+            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
+            "'nan:5x5+1+1'",
         ),
         (
             "1 a dog 5x5+1+1 dog 5x5+1+1",
@@ -131,7 +133,11 @@ def test_the_five_bad_examples_are_rejected_with_their_line(
             "4 a " + ",".join(f"p{n}" for n in range(101)),
             "expected at most 100 pictures, each once, found",
         ),
-        ("5 a 0 180.01", "expected a longitude from -180 to 180, found 180.01"),
+        (
+            "5 a 0 180.01",
+            "expected a latitude from -90 to 90 and a longitude from -180 to 180, "
+            "found '0 180.01'",
+        ),
         ("", "expected '[subtask] [id] [results]', subtask 1 to 5, found ''"),
         ("2 a Un café.", r"expected ASCII text, found '2 a Un caf\udcc3\udca9.'"),
     ],

@@ -70,8 +70,10 @@ def test_check(cli, folder):
     assert outcome.out.splitlines() == [
         "run.txt: good: subtask 1, 2 lines",
         "bad.txt:1: expected a box of some area, found 0x10+0+0",
-        "bad.txt:2: expected a confidence as a finite number, found 'nan'",
-        "places.txt:2: expected a latitude from -90 to 90, found 91",
+        "bad.txt:2: expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, "
+        "found 'nan:1x1+0+0'",
+        "places.txt:2: expected a latitude from -90 to 90 and a longitude from -180 to "
+        "180, found '91 0'",
     ]
     assert cli("check-annotation", "run.txt").status == 0
     assert cli("check-annotation", "nowhere.txt").status == 1

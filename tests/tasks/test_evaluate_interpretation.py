@@ -77,8 +77,7 @@ def test_by_picture(cli, boxes):
     assert "Errors by picture" in lines
     assert "3 pictures, 3 objects: 1 missed, 0 invented; means over pictures" in lines
     assert (
-        "1 of the pictures have neither true nor found objects and are left out"
-        in lines
+        "1 of the pictures have no object in truth or result, and are left out" in lines
     )
     assert lines[-2].split()[:7] == ["b.jpg", "1", "0", "0", "1", "0", "1.0000"]
 
@@ -147,7 +146,7 @@ def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
         (
             ["truth.json", "result.json", "--threshold", "1"],
             2,
-            "--threshold: expected a number from 0 to below",
+            "--threshold: expected a number from 0 to 0.999999",
         ),
         (["truth.json", "nowhere.json"], 1, "nowhere.json"),
     ],

@@ -122,11 +122,7 @@ def test_errors_of_the_axes(table):
 def test_a_missing_picture_costs_as_much_as_its_worst_answer(table):
     truth = {"1": ("1121-CCC-463-700",)}
     worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
-    assert (
-        year_errors(truth, {}, table, years=(2007,))
-        == worst
-        == {2007: {"1": (0.25, 0, 0.25, 0.25)}}
-    )
+    assert year_errors(truth, {}, table, years=(2007,)) == worst == {2007: {"1": 0.75}}
 
 
 @pytest.mark.parametrize(
@@ -169,17 +165,17 @@ def test_all_problems_of_a_run_are_reported_together(table):
         f"{CODE} {CODE}'",
         "5: 2007: expected a code TTTT-DDD-AAA-BBB, found '1121-120-463'",
         "5: 2008: expected a code TTTT-DDD-AAA-BBB, found '1121-120-46-700'",
-        "6: 2007: axis A: expected a code of the table, found '4x*'",
-        "6: 2008: axis A: expected positions of 0-9, a-z, *, found '4?3'",
+        "6: 2007: axis A: expected a code of the table or * or C, found '4x*'",
+        "6: 2008: axis A: expected a code of the table or *, found '4?3'",
         "7: expected a picture of the ground truth, found '9'",
-        "7: 2008: axis T: expected positions of 0-9, a-z, *, found 'CCCC'",
+        "7: 2008: axis T: expected a code of the table or *, found 'CCCC'",
     ]
 
 
 def test_a_ground_truth_has_no_wildcards(table):
     assert find_problems(f"1 * 18 1121-120-46*-700 {CODE}\n", table) == [
         "1: 2005: expected a label (a whole number or C), found '*'",
-        "1: 2007: axis A: expected positions of 0-9, a-z, C, found '46*'",
+        "1: 2007: axis A: expected a code of the table or C, found '46*'",
     ]
 
 

@@ -154,6 +154,28 @@ def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
     assert len(training_set.picture_indices) == 18 + 8
 
 
+def test_photos_keep_to_collections_with_photos():
+    sheets = [replace(PICTURES[0], file=Path("0.jpg"), collection="a")]
+    photos = [replace(PICTURES[1], type=PHOTO, collection="a")]
+    others = [replace(picture, collection="b") for picture in PICTURES[2:]]
+    recipe = structs.replace(
+        RECIPE, types=(PHOTO,), jittered=0, composited=1, training_types=(PHOTO, SCAN)
+    )
+
+    def gather(pictures):
+        training_set, _ = gathered(recipe=recipe, pictures=pictures)
+        return [picture.file.stem for picture in training_set.pictures]
+
+    assert gather([*sheets, *photos, *others]) == ["0", "1"]
+    # Photos alone have no sheets that further photos are composited from.
+    assert gather([*photos, *others]) == ["1", "2", "3"]
+    sheets_recipe = structs.replace(recipe, types=(SCAN,))
+    training_set, _ = gathered(
+        recipe=sheets_recipe, pictures=[*sheets, *photos, *others]
+    )
+    assert len(training_set.pictures) == 4
+
+
 def test_pictures_are_held_out_in_five_folds_of_plants():
     pictures = [
         replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number))

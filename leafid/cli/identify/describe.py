@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import list_type, option, positional, switch
+from leafid.cli.arguments import list_type, option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Console, check_output, open_text
 from leafid.descriptors.registry import (
@@ -36,7 +36,7 @@ from leafid.descriptors.registry import (
     get_column_names,
     measure_families,
 )
-from leafid.errors import ImageError, LeafidError, UsageError
+from leafid.errors import ImageError, LeafidError
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
@@ -54,9 +54,6 @@ _MAX_SIDE = 1200
 
 
 class Options(PerPictureOptions):
-    pictures: list[str] = positional(
-        "PICTURE", "a picture, or a folder or collection of them", nargs="*"
-    )
     families: list[str] | None = option(
         "descriptor families to compute, in this order (default: all)",
         metavar="A,B,…",
@@ -69,8 +66,7 @@ class Options(PerPictureOptions):
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
 
-def run(options: Options, console: Console) -> int:
-    """Write the table; return 1 when any picture is left out."""
+def run(options: Options, console: Console) -> None:
     if options.list:
         width = max(map(len, FAMILIES)) + 2
         for family in FAMILIES.values():
@@ -78,30 +74,22 @@ def run(options: Options, console: Console) -> int:
                 f"{family.name:<{width}}{len(family.value_names):>4} values  "
                 f"{family.summary}"
             )
-        return 0
+        return
     families = [family.name for family in find_families(options.families)]
-    if not options.pictures:
-        raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid describe "
-            "--help'"
-        )
     if options.output:
         check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)
-    pictures = collection.pictures
-    masks = find_own_masks([picture.file for picture in pictures], options.masks)
+    files = [picture.file for picture in collection.pictures]
+    masks = find_own_masks(files, options.masks)
     measure = partial(_measure, families=families, masks=masks)
-    n_measured = 0
     with open_text(options.output, console) as stream:
         heading = ["picture", "type", "species", *get_column_names(families)]
         stream.write(format_csv([heading]))
         for picture, values in map_pictures(
-            measure, pictures, options, console, "describe"
+            measure, collection, options, console, "describe"
         ):
             row = [str(picture.file), picture.type, picture.species, *values]
             stream.write(format_csv([row]))
-            n_measured += 1
-    return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
 def _measure(

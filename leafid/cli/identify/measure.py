@@ -41,6 +41,7 @@ examples:
   leafid measure --list
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -48,7 +49,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import option, positional, switch
+from leafid.cli.arguments import option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.identify.measure_formats import (
     FORMATS,
@@ -70,9 +71,9 @@ from leafid.cli.outputs import (
 )
 from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
-from leafid.errors import ImageError, LeafidError, UsageError
+from leafid.errors import ImageError, LeafidError
 from leafid.files import open_output
-from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.bundled import read_once
 from leafid.model.judged_leaves import DOUBTS, judge_leaves
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -90,11 +91,10 @@ from leafid.segmentation.reference import Scale
 from leafid.segmentation.result import Image, Segmentation
 from leafid.segmentation.segment import draw_overlay
 
+_log = logging.getLogger(__name__)
+
 
 class Options(ScaleOptions, PerPictureOptions):
-    pictures: list[str] = positional(
-        "PICTURE", "a picture, or a folder or collection of them", nargs="*"
-    )
     format: str | None = option(
         "format of the table (default: text; with --output as its ending says, or csv)",
         choices=FORMATS,
@@ -112,18 +112,12 @@ class Options(ScaleOptions, PerPictureOptions):
     list: bool = switch("list the measures and exit")
 
 
-def run(options: Options, console: Console) -> int:
-    """Write the table; return 1 when any picture is left out."""
+def run(options: Options, console: Console) -> None:
     if options.list:
         cells = [[name, *row.values()] for name, row in list_measures().items()]
         columns = ["measure", "unit", "what it is", "source", "depends on"]
         console.stdout.write(render([Table("", columns, cells, n_keys=1)]))
-        return 0
-    if not options.pictures:
-        raise UsageError(
-            "expected at least one picture, folder or collection; see 'leafid measure "
-            "--help'"
-        )
+        return
     form = options.format or "text"
     if options.output:
         ending = Path(options.output).suffix[1:]
@@ -134,40 +128,25 @@ def run(options: Options, console: Console) -> int:
         check_output_folder(options.overlay, options.pictures, "--overlay")
     finder = make_scale_finder(options)
     collection = options.read(options.pictures)
-    pictures = collection.pictures
-    files = [picture.file for picture in pictures]
+    files = [picture.file for picture in collection.pictures]
     for reason in finder.list_unused(files):
         console.warn(f"{options.scale}: {reason}")
-    masks = find_own_masks(files, options.masks)
-    names = make_output_names(files, collection.root)
-    model_file = Path(options.model or find_bundled_model())
     task = partial(
         _measure,
         options=options,
         form=form,
         finder=finder,
-        own_masks=masks,
-        model_file=model_file,
+        own_masks=find_own_masks(files, options.masks),
+        names=make_output_names(files, collection.root),
     )
     leaves: list[LeafRow] = []
-    n_measured = 0
-    for picture, (rows, remarks, overlay) in map_pictures(
-        task, pictures, options, console, "measure"
-    ):
-        n_measured += 1
+    for _, rows in map_pictures(task, collection, options, console, "measure"):
         leaves += rows
-        for remark in remarks:
-            console.warn(f"{picture.file}: {remark}")
-        if options.overlay:
-            path = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
-            with open_output(path, "wb") as stream:
-                stream.write(overlay)
     sizes = [record["mm_per_pixel"] for record, _ in leaves]
     for reason in finder.list_doubts(sizes, options.unit):
         console.warn(reason)
     with open_text(options.output, console) as stream:
         stream.write(format_leaves(leaves, form))
-    return 1 if n_measured < len(pictures) or collection.is_incomplete else 0
 
 
 def _measure(
@@ -176,9 +155,9 @@ def _measure(
     form: str,
     finder: ScaleFinder,
     own_masks: Mapping[Path, list[Path]] | None,
-    model_file: Path,
-) -> tuple[list[LeafRow], list[str], bytes]:
-    """Measure the leaves of a picture: rows, remarks, and the overlay or b''."""
+    names: Mapping[Path, str],
+) -> list[LeafRow]:
+    """Measure the leaves of a picture, and draw them where that is asked for."""
     masks = read_own_masks(picture.file, own_masks)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
@@ -200,47 +179,53 @@ def _measure(
     n_leaves = leaves[0].n_leaves
     if not options.each_leaf:
         leaves = leaves[:1]
-    remarks = [scale.remark] if scale.remark else []
-    if len(leaves) < n_leaves:
-        remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")
     # What a person marks is a leaf, without holes that would have to be found.
     judged: Iterable[tuple[LeafMeasures, str | None]] = (
         (measure_leaf(leaf), None) for leaf in leaves
     )
     if not masks:
-        model = read_once(model_file)
-        judged = judge_leaves(
-            model, picture if scale.outline is None else flat, flat, leaves, type_
-        )
-    start = {
-        "picture": str(picture.file),
-        "type": picture.type,
-        "species": picture.species,
-    }
+        model = read_once(options.model_file)
+        shown = picture if scale.outline is None else flat
+        judged = judge_leaves(model, shown, flat, leaves, type_)
     rows, outlines = [], []
+    remarks = [scale.remark]
+    if len(leaves) < n_leaves:
+        remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")
     for number, (measures, verdict) in enumerate(judged, 1):
-        numbers = {"leaf": number, "leaves": n_leaves, "verdict": verdict}
-        record = start | numbers | measures.to_record(scale.mm_per_pixel, options.unit)
-        record["mm_per_pixel_confidence"] = scale.confidence
+        record = {
+            "picture": str(picture.file),
+            "type": picture.type,
+            "species": picture.species,
+            "leaf": number,
+            "leaves": n_leaves,
+            "verdict": verdict,
+            **measures.to_record(scale.mm_per_pixel, options.unit),
+            "mm_per_pixel_confidence": scale.confidence,
+        }
         for name, about in list_measures().items():
             if about["unit"].startswith("length") and scale.confidence is not None:
                 record[f"{name}_confidence"] *= scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
         outlines += sketch_outlines(surface) if options.overlay else []
-        doubts = _list_doubts(measures, verdict)
-        remarks += [f"leaf {number} {doubt}" for doubt in doubts]
-    overlay = b""
+        remarks += [
+            f"leaf {number} {doubt}" for doubt in _list_doubts(measures, verdict)
+        ]
+    for remark in filter(None, remarks):
+        _log.warning("%s: %s", picture.file, remark)
     if options.overlay:
         things = [] if scale.outline is None else [scale.outline]
-        overlay = encode_jpeg(draw_overlay(image, {"red": outlines, "blue": things}))
-    return rows, remarks, overlay
+        drawing = draw_overlay(image, {"red": outlines, "blue": things})
+        file = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
+        with open_output(file, "wb") as stream:
+            stream.write(encode_jpeg(drawing))
+    return rows
 
 
 def _take_leaves(
     image: Image, masks: Masks, scale: Scale, each_leaf: bool
 ) -> list[Segmentation]:
-    """Take leaves from masks of one's own, as seen from above: the largest first."""
+    """Take leaves from the masks of a person, seen from above: the largest first."""
     leaves = segment_by_masks(masks, image)
     if scale.flattening is not None:
         leaves = [Segmentation.from_mask(scale.flatten(leaf.mask)) for leaf in leaves]

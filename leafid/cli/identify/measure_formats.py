@@ -1,14 +1,14 @@
 """The formats in which measure writes leaves."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from leafid.descriptors.measures import list_measures
-from leafid.scoring.tables import Table, format_csv, render
+from leafid.scoring.tables import Table, render
 from leafid.segmentation.outlines import trace_polygons
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
@@ -37,29 +37,31 @@ def make_geometry(mask: Mask, form: str) -> dict[str, Any] | None:
 
 def _count_runs(mask: Mask) -> list[int]:
     """Count the pixels of runs outside and inside a mask, by column."""
-    pixels = np.append(False, mask.ravel(order="F"))
-    ends = np.flatnonzero(pixels[1:] != pixels[:-1])
+    ends = np.flatnonzero(np.diff(mask.ravel(order="F"), prepend=False))
     return np.diff([0, *ends, mask.size]).tolist()
 
 
 def format_leaves(leaves: Sequence[LeafRow], form: str) -> str:
     """Format all leaves as one of `FORMATS`."""
-    if form == "text":
-        columns = ["leaf", "verdict", "unit", *list_measures()]
-        rows = [
-            [Path(record["picture"]).name, *map(record.get, columns)]
-            for record, _ in leaves
-        ]
-        return render([Table("", ["picture", *columns], rows, n_keys=2)], digits=2)
-    leaves = [(_shorten(record), geometry) for record, geometry in leaves]
+    leaves = [(_round_fractions(record), geometry) for record, geometry in leaves]
     records = [record for record, _ in leaves]
-    if form == "csv":
-        rows = [list(record.values()) for record in records]
-        return format_csv([[*records[0]], *rows]) if rows else ""
+    if form in {"text", "csv"}:
+        return _format_table(records, form)
     if form == "json":
         return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
     content = _make_geojson(leaves) if form == "geojson" else _make_coco(leaves)
     return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def _format_table(records: Sequence[dict[str, Any]], form: str) -> str:
+    """Format a table, of which text has the measures without their confidences."""
+    shown = ["picture", "leaf", "verdict", "unit", *list_measures()]
+    columns = [*records[0]] if records else shown
+    rows = [[*record.values()] for record in records]
+    if form == "text":
+        rows = [[Path(picture).name, *cells] for picture, *cells in rows]
+    details = frozenset(columns) - {*shown}
+    return render([Table("", columns, rows, (), details, n_keys=2)], form, digits=2)
 
 
 def _make_geojson(leaves: Sequence[LeafRow]) -> dict[str, Any]:
@@ -95,14 +97,11 @@ def _make_coco(leaves: Sequence[LeafRow]) -> dict[str, Any]:
     }
 
 
-def _shorten(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Round numbers to six significant digits, more than any measure has.
-
-    Counts of pixels stay exact.
-    """
-    return {name: _round_fraction(value) for name, value in record.items()}
-
-
-def _round_fraction(value: Any) -> Any:
-    is_fraction = isinstance(value, float) and not value.is_integer()
-    return float(f"{value:.6g}") if is_fraction else value
+def _round_fractions(record: dict[str, Any]) -> dict[str, Any]:
+    """Round to six significant digits, more than any measure has; counts stay exact."""
+    rounded = {
+        name: float(f"{value:.6g}")
+        for name, value in record.items()
+        if isinstance(value, float) and not value.is_integer()
+    }
+    return record | rounded

@@ -50,7 +50,6 @@ from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
-from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
@@ -78,7 +77,6 @@ class Options(PerPictureOptions, CacheOptions):
     )
     top: int | None = option(
         "number of species for each picture (default: 5 in text, otherwise all)",
-        metavar="K",
         type=positive_int,
         group="names",
     )
@@ -92,11 +90,12 @@ class Options(PerPictureOptions, CacheOptions):
         "one name for each picture: a species, genus, family, order, or '*'",
         group="names",
     )
-    reject_at: float | None = option(
+    reject_at: float = option(
         "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of "
         "known species is rejected (default: 0.05)",
         metavar="SHARE",
-        type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
+        type=number_type(0, 1),
+        default=REJECTED_SHARE,
     )
     open_world: bool = switch(
         "in a run file, give the calibrated probability of a leaf of the species, as "
@@ -108,23 +107,15 @@ def run(options: Options, console: Console) -> int:
     """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
-    model_file = options.model or find_bundled_model()
     if options.output:
-        check_output(
-            options.output,
-            [model_file, *options.pictures, options.metadata],
-        )
-    model = Model.read(model_file).in_language(options.language)
+        inputs = [options.model_file, *options.pictures, options.metadata]
+        check_output(options.output, inputs)
+    model = Model.read(options.model_file).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = _choose_pictures(options, collection, console)
     if form == "run":
         check_picture_names(pictures)
-    reject_at = options.reject_at
-    if reject_at is None:
-        reject_at = REJECTED_SHARE
-    group_by = options.group_by
-    if options.together:
-        group_by = "all"
+    group_by = "all" if options.together else options.group_by
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = FORMATS[form]
@@ -134,7 +125,11 @@ def run(options: Options, console: Console) -> int:
         open_text(options.output, console) as stream,
     ):
         for answer in model.predict(
-            pictures, loader, reject_at, back_off=options.back_off, group_by=group_by
+            pictures,
+            loader,
+            options.reject_at,
+            back_off=options.back_off,
+            group_by=group_by,
         ):
             entries = format_answer(
                 form,
@@ -164,15 +159,12 @@ def _choose_pictures(
     options: Options, collection: Collection, console: Console
 ) -> tuple[Picture, ...]:
     """Choose the test part or all pictures, or make a picture of each leaf of them."""
-    pictures = collection.part("test").pictures or collection.pictures
+    tested = collection.part("test")
+    if tested.pictures:
+        collection = tested
+    pictures = collection.pictures
     if options.each_leaf:
-        split = map_pictures(
-            _split_leaves,
-            pictures,
-            options=options,
-            console=console,
-            what="leaves",
-        )
+        split = map_pictures(_split_leaves, collection, options, console, "leaves")
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if options.group_by:
         groups = set(map(GROUPINGS[options.group_by], pictures))
@@ -205,7 +197,7 @@ def _split_leaves(picture: Picture) -> list[Picture]:
 
 
 def _check_options(options: Options, form: str) -> None:
-    if options.reject_at is not None and form == "run":
+    if options.reject_at != REJECTED_SHARE and form == "run":
         raise UsageError(
             "expected --reject-at without --format run: a run file holds the ranking "
             "of every picture"

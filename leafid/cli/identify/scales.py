@@ -1,9 +1,10 @@
 """The size of a pixel: by options, a table, a thing of known size, or the file."""
 
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import hypot
+from math import dist
 from pathlib import Path
 
 from leafid.cli.arguments import number_type, option
@@ -17,14 +18,13 @@ from leafid.pictures.resolution import (
 )
 from leafid.segmentation.reference import Scale, find_reference
 from leafid.segmentation.result import Image
-from leafid.textfiles import LineProblems, parse_finite_number, read_table
+from leafid.textfiles import LineProblems, read_table
 
-_parse_size = number_type(
-    "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
-)
-_parse_place = number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
-# Things of known size, with the number of their sizes.
-_THINGS = {"coin": 1, "card": 2, "sheet": 2}
+_MAX_SIZE = 100_000
+_parse_size = number_type(0, _MAX_SIZE, has_zero=False)
+_parse_place = number_type(0, _MAX_SIZE)
+# Things of known size, with the number of their sizes; two points and their distance.
+_THINGS = {"coin": 1, "card": 2, "sheet": 2, "": 5}
 
 
 @dataclass(frozen=True)
@@ -88,23 +88,18 @@ class ScaleFinder:
 
 def _parse_scale_from(word: str) -> ScaleFinder:
     thing, _, size = word.rpartition(":")
-    if thing:
-        sizes = tuple(map(_parse_size, size.replace("×", "x").split("x")))
-        if len(sizes) != _THINGS.get(thing):
-            expected = "expected coin:MM, card:MMxMM or sheet:MMxMM"
-            raise ArgumentTypeError(f"{expected}, found {word!r}")
-        return ScaleFinder(thing=thing, size=sizes)
-    values = [_parse_place(value) for value in word.split(",")]
-    if len(values) != 5:
-        expected = "expected X,Y,X,Y,MM or a thing and its size"
-        raise ArgumentTypeError(f"{expected}, found {len(values)} numbers")
-    x0, y0, x1, y1, millimetres = values
-    pixels = hypot(x1 - x0, y1 - y0)
-    if not pixels or not millimetres:
-        raise ArgumentTypeError(
-            "expected two points and their distance above 0, found one point or 0 mm"
-        )
-    return ScaleFinder(millimetres / pixels, values[:4])
+    numbers = tuple(map(_parse_place, re.split("[x×,]", size)))
+    if len(numbers) == _THINGS.get(thing):
+        *points, last = numbers
+        if thing and all(numbers):
+            return ScaleFinder(thing=thing, size=numbers)
+        if not thing and last and points[:2] != points[2:]:
+            return ScaleFinder(last / dist(points[:2], points[2:]), points)
+    expected = "two different points and their distance as X,Y,X,Y,MM"
+    raise ArgumentTypeError(
+        f"expected {expected}, or coin:MM, card:MMxMM or sheet:MMxMM, with sizes above "
+        f"0, found {word!r}"
+    )
 
 
 class ScaleOptions:
@@ -164,12 +159,12 @@ def _read_scales(file: str) -> dict[str, float]:
     with LineProblems(file) as problems:
         for line, cells in rows:
             record = dict(zip(columns, cells, strict=False))
-            word = record.get(unit, "")
-            value = parse_finite_number(word)
             name = record["file"].strip().replace("\\", "/")
-            if value is None or not 0 < value <= 1e5:
-                expected = f"expected {unit} above 0, at most 100000"
-                problems.add(line, f"{name}: {expected}, found {word!r}")
-            elif problems.check_unique(line, "every picture", name):
+            try:
+                value = _parse_size(record.get(unit, ""))
+            except ArgumentTypeError as error:
+                problems.add(line, f"{name}: {unit}: {error}")
+                continue
+            if problems.check_unique(line, "every picture", name):
                 sizes[name] = MM_PER_INCH / value if unit == "dpi" else value
     return sizes

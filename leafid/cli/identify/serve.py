@@ -13,7 +13,6 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-import ipaddress
 import socket
 from contextlib import closing, suppress
 from importlib.util import find_spec
@@ -26,7 +25,6 @@ from leafid.parallel.mapping import reporting_lost_workers
 from leafid.parallel.pool import WorkerPool, count_workers
 from leafid.translation import LANGUAGES
 
-_port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 # Time for a worker to start and to read the model, in seconds.
 _START_SECONDS = 120.0
 
@@ -37,7 +35,8 @@ class Options:
     )
     port: int = option(
         "port to listen at; 0 takes a free one (default: %(default)s)",
-        type=_port,
+        metavar="PORT",
+        type=number_type(0, 65535, int),
         default=8000,
     )
     model: str | None = option("the model (default: the bundled one)")
@@ -65,7 +64,12 @@ def run(options: Options, console: Console) -> None:
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.model.bundled import find_bundled_model
-        from leafid.pages.site import is_this_machine, list_host_names, run_server
+        from leafid.pages.site import (
+            is_this_machine,
+            list_host_names,
+            make_app,
+            run_server,
+        )
 
         with reporting_lost_workers():
             first.result()
@@ -86,14 +90,9 @@ def run(options: Options, console: Console) -> None:
                 show_code(f"http://{addresses[0]}:{port}/", console)
         console.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
+        app = make_app(workers, model_file, options.host, language=options.language)
         with suppress(KeyboardInterrupt):
-            run_server(
-                listener,
-                workers,
-                model_file=model_file,
-                host=options.host,
-                language=options.language,
-            )
+            run_server(listener, app)
 
 
 def show_code(address: str, console: Console) -> None:
@@ -133,7 +132,7 @@ def _list_addresses(listener: socket.socket) -> list[str]:
     If it listens at all addresses, other machines reach it, too.
     """
     host = listener.getsockname()[0]
-    if not ipaddress.ip_address(host).is_unspecified:
+    if host not in {"0.0.0.0", "::"}:
         return [host]
     addresses = []
     for family in (socket.AF_INET, listener.family):

@@ -7,7 +7,7 @@ from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError
 from leafid.files import write_text
-from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.reading.run_reading import read_run_files
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, read_ground_truth
@@ -46,7 +46,7 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
 def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
     """Select the pictures of the acquisition type that the options may name."""
     if options.only_type:
-        truth = truth.select(type_ == options.only_type for type_ in truth.type)
+        truth = truth.select(truth.type == options.only_type)
         if not len(truth):
             raise LeafidError(
                 f"{options.truth}: expected pictures of type {options.only_type}, "
@@ -65,20 +65,10 @@ def read_runs(
     """Read and judge the runs that the options name, and warn of what they lack."""
     reading = read_run_files(options.runs, truth.known, official=official)
     runs = [*console.progress(reading, len(options.runs), "runs")]
-    judged = [judge_run(run, truth) for run in runs]
+    judged = judge_runs(runs, truth)
     for run, judgement in zip(runs, judged, strict=True):
-        if run.repeated:
-            console.warn(
-                f"{run.name}: {run.repeated} lines repeat a picture's rank; the last "
-                "one counts"
-            )
         is_covered = judgement.covered[judgement.is_known]
         n_pictures = len(is_covered)
-        if not is_covered.any():
-            raise LeafidError(
-                f"{run.name}: expected predictions for the {n_pictures} labelled "
-                "pictures, found none"
-            )
         if n_missing := n_pictures - int(is_covered.sum()):
             consequence = "count 0"
             if official:

@@ -13,9 +13,10 @@ examples:
   leafid compare collection a.txt b.txt --table 2 --format csv > differences.csv
 """
 
-from leafid.cli.arguments import ScoringOptions, TableOptions
+from leafid.cli.arguments import TableOptions
 from leafid.cli.outputs import Console, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
 from leafid.scoring.score_table import (
     make_comparison_table,

@@ -32,16 +32,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import (
-    ScoringOptions,
     TableOptions,
     list_type,
     number_type,
     option,
-    positional,
     switch,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
@@ -53,18 +52,12 @@ from leafid.scoring.official import (
 )
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, make_group_table, make_metric_table
+from leafid.scoring.score_table import GROUPS, make_group_table
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
-    truth: str = positional(
-        "GROUND-TRUTH",
-        "folder of XML, collection, table (.csv), or …GroundTruth.txt",
-        nargs="?",
-    )
-    runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="*")
     output: str | None = option(
         "write the official scorer's files there", metavar="DIR"
     )
@@ -86,7 +79,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
         "score the sets that the run's scores form above a threshold, K species on "
         "average",
         metavar="K,…",
-        type=list_type(number_type("a mean size above 0", lambda size: size > 0)),
+        type=list_type(number_type(0, 10**9, has_zero=False)),
         default=[],
     )
     validation: list[str] = option(
@@ -101,7 +94,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
 
 def run(options: Options, console: Console) -> None:
     if options.list:
-        print_tables([_list_metrics(options.format)], options, console)
+        print_tables([_list_metrics()], options, console)
         return
     _check_options(options)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
@@ -115,11 +108,8 @@ def run(options: Options, console: Console) -> None:
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(
-            make_metric_table(
-                "Sets", SET_METRICS, truth=truth, runs=judged, options=scoring
-            )
-        )
+        of_sets = scoring.with_metrics(SET_METRICS)
+        tables.append(make_group_table(truth, judged, of_sets, title="Sets"))
     if options.average:
         validation = [*map(read_run, options.validation)]
         tables.append(
@@ -132,15 +122,8 @@ def run(options: Options, console: Console) -> None:
             f"{options.truth}: {n_unknown} pictures of unknown species count in the "
             "last table"
         )
-        tables.append(
-            make_metric_table(
-                "Open world",
-                OPEN_WORLD_METRICS,
-                truth=truth,
-                runs=judged,
-                options=scoring,
-            )
-        )
+        open_world = scoring.with_metrics(OPEN_WORLD_METRICS)
+        tables.append(make_group_table(truth, judged, open_world, title="Open world"))
     print_tables(tables, options, console, options.digits)
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
@@ -154,10 +137,6 @@ def run(options: Options, console: Console) -> None:
 
 def _check_options(options: Options) -> None:
     """Check what can be checked before the runs are read."""
-    if not options.runs:
-        raise UsageError(
-            "expected a ground truth and at least one run; see 'leafid evaluate --help'"
-        )
     n_validation = len(options.validation)
     if n_validation and not (options.average and n_validation == len(options.runs)):
         n_runs = count_noun(len(options.runs), "run")
@@ -167,21 +146,18 @@ def _check_options(options: Options) -> None:
         )
     if not options.output:
         return
-    stems = {Path(file).stem: file for file in options.runs}
-    for stem in (ALL_RUNS, MEAN_OF_RUNS):
-        if stem in stems and len(options.runs) > 1:
-            raise UsageError(
-                f"--output: expected no run called {stem}, as the files about all runs "
-                f"are; rename {stems[stem]}"
-            )
+    names = {Path(file).stem for file in options.runs} & {ALL_RUNS, MEAN_OF_RUNS}
+    if names and len(options.runs) > 1:
+        raise UsageError(
+            f"--output: expected no run called {min(names)}, as the files about all "
+            "runs are; rename it"
+        )
     check_output(options.output, options.runs, file=SCORES)
 
 
-def _list_metrics(form: str) -> Table:
+def _list_metrics() -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
-    columns = [*metrics[0]]
-    if form == "text":
-        columns = ["metric", "command", "what it is"]
-    rows = [[*map(metric.__getitem__, columns)] for metric in metrics]
-    return Table("Metrics", columns, rows)
+    rows = [[*metric.values()] for metric in metrics]
+    details = frozenset({"column", "better", "range", "citation"})
+    return Table("Metrics", [*metrics[0]], rows, details=details)

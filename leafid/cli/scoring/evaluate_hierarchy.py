@@ -22,6 +22,7 @@ from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
 from leafid.scoring.reading.run_reading import read_run_files
+from leafid.scoring.reading.runs import KnownNames
 from leafid.scoring.reading.truth import make_ground_truth, select_scored
 
 
@@ -48,8 +49,10 @@ def run(options: Options, console: Console) -> None:
             "use 'leafid evaluate'"
         )
     answers = {}
-    for run in read_run_files(options.runs):
-        answers[run.name] = select_answers(run, truth, taxonomy)
+    # Any answer may be named, which the taxonomy checks.
+    known = KnownNames(truth.known.pictures, frozenset())
+    for run in read_run_files(options.runs, known):
+        answers[run.name] = select_answers(run, taxonomy)
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
             console.warn(
                 f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1"

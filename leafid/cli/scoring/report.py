@@ -12,9 +12,10 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import JOBS, ScoringOptions, option
+from leafid.cli.arguments import JOBS, option
 from leafid.cli.outputs import Console, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.reading.truth import find_collection

@@ -45,6 +45,9 @@ def run(options: Options, console: Console) -> None:
         )
     if names.ids is None:
         names = replace(names, ids=frozenset(truth.results))
+    kind, title = "id", "scores by picture or document"
+    if options.by_concept:
+        kind, title = "concept", "average precision by concept and overlap"
     rows: Rows = []
     details: list[Table] = []
     for path in options.runs:
@@ -53,29 +56,13 @@ def run(options: Options, console: Console) -> None:
             share = f"{missing} of {len(truth.results)} pictures or documents"
             console.warn(f"{path}: lacks {share}; each counts as the worst answer")
         scores, values = score_annotation(truth, answers)
-        rows.append([Path(path).name, *scores.values()])
-        kind = "id"
-        title = "scores by picture or document"
-        if options.by_concept:
-            kind = "concept"
-            title = "average precision by concept and overlap"
-        cells: Rows = [
-            [name, *by_metric.values()] for name, by_metric in values.items()
-        ]
-        details.append(
-            Table(
-                f"{Path(path).name}: {title}",
-                [kind, *next(iter(values.values()))],
-                cells,
-            )
-        )
-    summary = Table(
-        "Scores",
-        ["run", *scores],
-        rows,
-        [f"{len(truth.results)} pictures or documents"],
-    )
-    tables = [summary]
+        run = Path(path).name
+        rows.append([run, *scores.values()])
+        columns = [kind, *next(iter(values.values()))]
+        cells: Rows = [[name, *numbers.values()] for name, numbers in values.items()]
+        details.append(Table(f"{run}: {title}", columns, cells))
+    notes = [f"{len(truth.results)} pictures or documents"]
+    tables = [Table("Scores", ["run", *scores], rows, notes)]
     if options.by_picture or options.by_concept:
         tables += details
     print_tables(tables, options, console)

@@ -9,8 +9,8 @@ it only detection and localisation are scored. If the result lacks a picture, al
 objects count as missed.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1.
-The localisation metrics are means over the matched pairs. A picture without any true or
-found object has no error, and is left out of the mean.
+The localisation metrics are means over the matched pairs. A picture without any object
+in truth and result has no error, and is left out of the mean.
 
 examples:
   leafid evaluate-interpretation truth-masks my-masks
@@ -30,7 +30,6 @@ from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
 from leafid.tasks.interpretation.metric import (
     Parameters,
-    PictureError,
     average_errors,
     read_distances,
     score_objects,
@@ -46,15 +45,13 @@ class Options(TableOptions):
     )
     threshold: float = option(
         "overlap above which objects match, with multiple matching (default: 0.2)",
-        type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
+        type=number_type(0, 0.999999),
         default=0.2,
-        metavar="T",
     )
     alpha: float = option(
         "weight of the localisation (default: 0.8)",
-        type=number_type("a number from 0 to 1", lambda value: 0 <= value <= 1),
+        type=number_type(0, 1),
         default=0.8,
-        metavar="A",
     )
     distances: str | None = option(
         "distances between classes, 0 to 1 (default: all 1)", metavar="CSV"
@@ -68,13 +65,16 @@ def run(options: Options, console: Console) -> None:
         options.matching, options.threshold, options.alpha, distance
     )
     pairs = _read_pairs(options.truth, options.result)
-    errors = [
-        score_objects(pair, parameters)
+    errors = {
+        pair.picture: score_objects(pair, parameters)
         for pair in console.progress(pairs, None, "scoring")
-    ]
-    tables = [_make_summary(errors)]
+    }
+    tables = [_make_summary([*errors.values()])]
     if options.by_picture:
-        tables.append(_list_pictures(errors))
+        first = next(iter(errors.values()))
+        names = [name.removeprefix("interpretation-") for name in first]
+        rows: Rows = [[name, *measures.values()] for name, measures in errors.items()]
+        tables.append(Table("Errors by picture", ["picture", *names], rows))
     print_tables(tables, options, console)
 
 
@@ -95,53 +95,23 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     )
 
 
-def _make_summary(errors: list[PictureError]) -> Table:
+def _make_summary(errors: list[dict[str, float]]) -> Table:
     metrics = {metric["metric"]: metric for metric in read_metrics()}
     rows: Rows = [
-        [name, value, metrics[name]["better"], metrics[name]["what it is"]]
-        for name, value in average_errors(errors).items()
+        [name, mean, metrics[name]["better"], metrics[name]["what it is"]]
+        for name, mean in average_errors(errors).items()
+        if name in metrics
     ]
-    results = [error.interpretation for error in errors]
-    counts = [
-        (len(result.matches), len(result.missed), len(result.invented))
-        for result in results
-    ]
-    n_objects, n_missed, n_invented = map(sum, zip(*counts, strict=True))
+    n_objects, n_missed, n_invented = (
+        sum(error[name] for error in errors)
+        for name in ("objects", "missed", "invented")
+    )
     objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(result.error) for result in results):
+    if empty := sum(math.isnan(error["interpretation-error"]) for error in errors):
         notes.append(
-            f"{empty} of the pictures have neither true nor found objects and are left "
+            f"{empty} of the pictures have no object in truth or result, and are left "
             "out"
         )
-    return Table(
-        "Interpretation and localisation",
-        ["metric", "mean", "better", "what"],
-        rows,
-        notes,
-    )
-
-
-def _list_pictures(errors: list[PictureError]) -> Table:
-    _, *measures = errors[0].measures
-    columns = [
-        "picture",
-        "objects",
-        "found",
-        "matches",
-        "missed",
-        "invented",
-        "error",
-        *measures,
-    ]
-    rows: Rows = []
-    for error in errors:
-        result = error.interpretation
-        counts = [
-            *result.matches.shape,
-            int(result.matches.sum()),
-            len(result.missed),
-            len(result.invented),
-        ]
-        rows.append([error.picture, *counts, *error.measures.values()])
-    return Table("Errors by picture", columns, rows)
+    columns = ["metric", "mean", "better", "what"]
+    return Table("Interpretation and localisation", columns, rows, notes)

@@ -17,13 +17,12 @@ examples:
 """
 
 import math
-from itertools import chain
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
 from leafid.cli.outputs import Console, print_tables
 from leafid.errors import UsageError
-from leafid.scoring.tables import Cell, Rows, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.tasks.irma import (
     FLAT_YEARS,
     YEARS,
@@ -83,7 +82,7 @@ def run(options: Options, console: Console) -> None:
 def _make_summary(results: list[tuple[str, Errors]]) -> Table:
     rows: Rows = []
     for name, errors in results:
-        sums = [math.fsum(chain(*year.values())) for year in errors.values()]
+        sums = [math.fsum(year.values()) for year in errors.values()]
         rows.append([name, *sums, math.fsum(sums)])
     years = results[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
@@ -96,10 +95,8 @@ def _make_summary(results: list[tuple[str, Errors]]) -> Table:
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:
+    columns = ["picture", *map(str, errors)]
     rows: Rows = []
     for picture in pictures:
-        row: list[Cell] = [picture]
-        for year in errors.values():
-            row.append(math.fsum(year[picture]) if picture in year else None)
-        rows.append(row)
-    return Table(f"{name}: errors by picture", ["picture", *map(str, errors)], rows)
+        rows.append([picture, *(year.get(picture) for year in errors.values())])
+    return Table(f"{name}: errors by picture", columns, rows)

@@ -1,4 +1,4 @@
-"""Score recipes on a collection by cross-validation, or on its test part.
+"""Score recipes on collections by cross-validation, or on their test parts.
 
 Folds have whole plants, authors, places or days.
 
@@ -6,6 +6,10 @@ Every picture is named by a model whose training set had no picture of its plant
 Pictures of a species without another plant in the fold's training part are left out of
 the scores and counted. Scores are means over the seeds, which assign plants to other
 folds. --sessions scores the answers of 'leafid predict --group-by session'.
+
+--hold-out collection tests on each of several collections in turn, with models of the
+others: it tells how a model does on a camera that it never saw. Several collections
+have a row for each type of each.
 
 --by place makes folds of whole places (plants within 5 km of each other, or joined by a
 chain of such plants), --by author and --by day folds of whole authors and days. --parts
@@ -25,6 +29,7 @@ examples:
   leafid crossval imageclef2011
   leafid crossval imageclef2011 --only-type scan --recipe fast --repeats 1
   leafid crossval imageclef2011 --by place
+  leafid crossval imageclef2011 garden --hold-out collection
   leafid crossval scans --shots 1,3,5,10 --format latex
   leafid crossval benchmark --parts --output runs
   leafid crossval imageclef2011 --open-world
@@ -38,7 +43,6 @@ from typing import Any
 from leafid.api import load_recipes
 from leafid.cli.arguments import (
     CacheOptions,
-    ScoringOptions,
     TableOptions,
     nonempty_word,
     option,
@@ -54,6 +58,7 @@ from leafid.cli.computing import (
     read_training_pictures,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import open_output, write_text
@@ -76,7 +81,9 @@ from leafid.studies.open_world import make_open_world_tables
 
 
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
-    collection: str = positional("COLLECTION", "a folder of labelled pictures")
+    collections: list[str] = positional(
+        "COLLECTION", "a folder of labelled pictures", nargs="+"
+    )
     folds: int | str = option(
         "number of folds (default: 5), or a CSV table with the columns picture, fold "
         "and, for several seeds, repeat",
@@ -98,6 +105,11 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         "each other)",
         choices=UNITS,
         default="plant",
+    )
+    hold_out: Unit | None = option(
+        "test on each of these in turn, with a model of the others (plant: as many "
+        "models as plants)",
+        choices=UNITS,
     )
     parts: bool = switch(
         "train on the training part and test on the test part, with each seed"
@@ -153,11 +165,13 @@ def _check_options(options: Options) -> None:
             "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
         )
     has_file = isinstance(options.folds, str)
-    if has_file and (options.repeats or options.parts or options.by != "plant"):
-        raise UsageError(
-            "expected --folds FILE without --repeats, --parts and --by, which it "
-            "settles"
-        )
+    if has_file or options.hold_out:
+        others = [options.repeats, options.parts, options.by != "plant"]
+        if any(others) or (has_file and options.hold_out):
+            raise UsageError(
+                "expected --folds FILE, or --hold-out, without --repeats, --parts and "
+                "--by, which it settles"
+            )
     if options.open_world and (options.sessions or options.output or options.metrics):
         raise UsageError(
             "expected --open-world without --sessions, --output and --metrics"
@@ -172,7 +186,7 @@ def _read_pictures(
 ) -> list[Picture]:
     """Read the pictures; a run file must be able to hold their names."""
     pictures, _ = read_training_pictures(
-        options.collection, options, all_parts=options.parts
+        options.collections, options, all_parts=options.parts
     )
     if options.output:
         tested = pictures
@@ -184,12 +198,14 @@ def _read_pictures(
 
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
     kind: Kind = "parts" if options.parts else "folds"
+    if options.hold_out:
+        kind = "leave-one-out"
     protocol = SplitProtocol(
         name="",
         kind=kind,
-        by=options.by,
+        by=options.hold_out or options.by,
         folds=options.folds,
-        shots=tuple(options.shots or ()),
+        shots=tuple(sorted(options.shots or ())),
     )
     seeds = range(options.seed, options.seed + (options.repeats or 3))
     return list(protocol.make_splits(pictures, seeds))
@@ -201,7 +217,8 @@ def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list
         expected = "pictures to test on"
         if options.open_world:
             expected = "more species to hold some out"
-        raise LeafidError(f"{options.collection}: expected {expected}, found too few")
+        source = " ".join(options.collections)
+        raise LeafidError(f"{source}: expected {expected}, found too few")
     if options.open_world:
         return make_open_world_tables(folds)
     title = Path(options.recipe or "default").stem

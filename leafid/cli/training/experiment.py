@@ -20,7 +20,6 @@ from pathlib import Path
 from leafid.cli.arguments import (
     CacheOptions,
     PictureOptions,
-    ScoringOptions,
     TableOptions,
     option,
     positional,
@@ -31,6 +30,7 @@ from leafid.cli.computing import (
     read_training_pictures,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
+from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.tables import render

@@ -1,5 +1,5 @@
 // Sends pictures one by one (or together, of one tree), and says how far it is. Without JavaScript, the form answers
-// with a page of its own.
+// with another page.
 import { restore, show, store, take, visit } from "./answers.js";
 import { readAnswer } from "./notes.js";
 import { readDate } from "./pictures.js";

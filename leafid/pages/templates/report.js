@@ -40,13 +40,13 @@ function addFilter(table) {
 
   function refresh() {
     const words = input.value.toLowerCase().split(/\s+/);
-    let found = 0;
+    let count = 0;
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word)) || ++found > shown;
+      row.hidden = !words.every((word) => text.includes(word)) || ++count > shown;
     }
-    more.hidden = found <= shown;
-    more.textContent = `Show all ${found}`;
+    more.hidden = count <= shown;
+    more.textContent = `Show all ${count}`;
   }
 
   input.addEventListener("input", refresh);

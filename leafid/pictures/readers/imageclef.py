@@ -4,7 +4,6 @@ The years differ in their fields; a file is read by the fields that it has.
 """
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,20 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
     for folder, picture_folder, part in _find_sections(path):
+        described: dict[Path, str] = {}
         xml_files = folders.list_files(folder, _XML)
-        pictures |= _read_folder(xml_files, picture_folder, part, problems)
+        for xml in xml_files:
+            try:
+                picture, more = read_picture(xml, picture_folder, part)
+                if first := described.get(picture.file):
+                    expected = f"FileName: expected another one than in {first}"
+                    raise LeafidError(f"{xml}: {expected}, found {picture.name}")
+            except LeafidError as error:
+                problems.append(XmlOmission(f"{error}; the picture is left out"))
+                continue
+            problems += more
+            described[picture.file] = xml.name
+            pictures[picture.file] = picture
         # A picture with unusable XML is among the problems already.
         stems = {xml.stem for xml in xml_files}
         for file in folders.list_files(folder):
@@ -53,27 +64,6 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         return _PARTS.index(picture.part), names.natural_sort_key(picture.name)
 
     return sorted(pictures.values(), key=get_order), problems
-
-
-def _read_folder(
-    xml_files: Iterable[Path], folder: Path, part: str | None, problems: list[str]
-) -> dict[Path, Picture]:
-    """Read the pictures of a folder by their files, and add to the problems."""
-    pictures: dict[Path, Picture] = {}
-    described: dict[Path, str] = {}
-    for xml in xml_files:
-        try:
-            picture, more = read_picture(xml, folder, part)
-            if first := described.get(picture.file):
-                expected = f"FileName: expected another one than in {first}"
-                raise LeafidError(f"{xml}: {expected}, found {picture.name}")
-        except LeafidError as error:
-            problems.append(XmlOmission(f"{error}; the picture is left out"))
-            continue
-        problems += more
-        described[picture.file] = xml.name
-        pictures[picture.file] = picture
-    return pictures
 
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:

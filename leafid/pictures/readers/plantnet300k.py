@@ -27,7 +27,7 @@ _METADATA_FILE = "_metadata.json"
 
 
 class _Entry(msgspec.Struct):
-    """What the metadata tell about a picture."""
+    """The metadata of a picture."""
 
     obs_id: int | str | None = None
     author: str | None = None

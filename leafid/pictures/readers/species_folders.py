@@ -11,9 +11,9 @@ from itertools import product
 from pathlib import Path
 
 from leafid.errors import LeafidError
-from leafid.grouping import count_noun, group_by
+from leafid.grouping import group_by
 from leafid.pictures import names
-from leafid.pictures.picture import EmptyClass, FolderLabels, Picture, Taxon
+from leafid.pictures.picture import EmptyClass, Picture, Taxon
 from leafid.pictures.readers import folders
 
 LAYOUT = "species-folders"
@@ -50,15 +50,10 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     paths = [words for _, words, _ in groups]
     level = _find_level(sections, paths)
     pictures: list[Picture] = []
-    nested: list[Picture] = []
     for part, words, files in groups:
         picture = _describe_folder(part, words, level)
         pictures += (replace(picture, file=file) for file in files)
-        if picture.taxon and len(words) > 1:
-            nested += pictures[-len(files) :]
     problems: list[str] = []
-    if nested:
-        problems.append(_describe_nested(path, nested))
     parents = sorted({words[:level] for words in paths if len(words) > level})
     used = {folder for picture in pictures for folder in picture.file.parents}
     trained = [section for part, section in sections if part in {None, "train"}]
@@ -94,15 +89,6 @@ def _describe_folder(part: str | None, words: Sequence[str], level: int) -> Pict
     if match := _PLANT.match("/".join(words[index + 1 :])):
         plant = "/".join([*words[: index + 1], match[0]])
     return replace(picture, taxon=_parse_label(words[index]), plant=plant)
-
-
-def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
-    example = max(pictures, key=lambda picture: len(picture.file.parts))
-    plant = example.plant or "unknown"
-    read_as = f"the label {example.species!r} and the plant {plant}"
-    count = f"{count_noun(len(pictures), 'picture')} in nested folders"
-    line = f"{path}: {count}: {example.file} has {read_as}, for example"
-    return FolderLabels(f"{line}; see --label-from and --plants-from")
 
 
 def _find_level(

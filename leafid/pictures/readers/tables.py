@@ -19,18 +19,8 @@ from leafid.textfiles import LineProblems, read_table, read_text
 
 LAYOUT = "table"
 
-_PLANT_WORDS = (
-    r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
-)
-_LIKE_PLANTS = re.compile(
-    _PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE
-)
 #: Number of a line, name of the picture, and record.
 Row = tuple[int, str, dict[str, str]]
-# What programs write for an empty cell, in small letters.
-_EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
-_EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
-_EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
 # A line break in a quoted cell; and one before the name of a picture, where a quote
 # isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
@@ -59,21 +49,16 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
 
     A `ProblemsError` has all values that are wrong.
     """
-    pictures = []
-    with LineProblems(source) as problems:
-        for line, name, record in rows:
-            path = PurePosixPath(name.replace("\\", "/"))
-            # No name leads out of the folder.
-            if path.is_absolute() or ".." in path.parts:
-                path = PurePosixPath(path.name)
-            file = source.parent / path
-            try:
-                with naming_place(name):
-                    if problems.check_unique(line, "every picture", str(file)):
-                        pictures.append(apply_record(Picture(file), record))
-            except LeafidError as error:
-                problems.add(line, str(error))
-    return pictures
+    matches: list[tuple[Row, Path]] = []
+    for row in rows:
+        path = PurePosixPath(row[1].replace("\\", "/"))
+        # No name leads out of the folder.
+        if path.is_absolute() or ".." in path.parts:
+            path = PurePosixPath(path.name)
+        matches.append((row, source.parent / path))
+    pictures = {file: Picture(file) for _, file in matches}
+    _change_pictures(pictures, source, matches, None)
+    return [*pictures.values()]
 
 
 def read_rows(file: Path) -> tuple[list[Row], list[str]]:
@@ -107,42 +92,31 @@ def parse_rows(
         expected = f"expected a heading with the column 'file' ({words})"
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
     rows: list[Row] = []
-    empty: dict[str, str] = {}
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            record = _make_record(fields, cells)
+            columns = zip(fields, map(str.strip, cells), strict=False)
+            record = {field: word for field, word in columns if field and word}
             name = record.pop("file", None)
-            for field, word in _drop_empty(record).items():
-                empty.setdefault(field, f"{word!r} in line {line}")
             for field, error in drop_unreadable(record).items():
                 unreadable.setdefault(field, f"{error} in line {line}")
             if problem := _find_problem(fields, cells):
                 problems.add(line, problem)
             elif name is None:
-                expected = "expected the name of a picture"
-                problems.add(line, f"{expected}, found an empty cell")
+                problems.add(
+                    line, "expected the name of a picture, found an empty cell"
+                )
             else:
                 rows.append((line, name, record))
-    remarks = _describe_unused(file, heading, fields)
-    for field, first in sorted({**empty, **unreadable}.items()):
+    remarks: list[str] = []
+    columns = zip(fields, map(str.strip, heading), strict=True)
+    if unused := [cell for field, cell in columns if cell and not field]:
+        remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
+    for field, first in sorted(unreadable.items()):
         number = sum(field not in record for _, _, record in rows)
         count = f"{number} of {len(rows)} rows have no {field}"
         remarks.append(f"{file}: {count} ({first}, for example)")
     return rows, remarks
-
-
-def _make_record(fields: Sequence[str | None], cells: Sequence[str]) -> dict[str, str]:
-    words = zip(fields, map(str.strip, cells), strict=False)
-    return {field: word for field, word in words if field and word}
-
-
-def _drop_empty(record: dict[str, str]) -> dict[str, str]:
-    """Drop the words that stand for an empty cell, and return them by field."""
-    empty = {f: word for f, word in record.items() if word.lower() in _EMPTY_WORDS}
-    for field in empty:
-        del record[field]
-    return empty
 
 
 def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | None:
@@ -154,21 +128,6 @@ def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | N
     if len(cells) != len(fields):
         return f"expected {len(fields)} cells, found {len(cells)}"
     return None
-
-
-def _describe_unused(
-    file: Path, heading: Sequence[str], fields: Sequence[str | None]
-) -> list[str]:
-    columns = zip(map(str.strip, heading), fields, strict=True)
-    unused = [cell for cell, field in columns if cell and not field]
-    if not unused:
-        return []
-    remarks = [f"{file}: columns that are not used: {', '.join(unused)}"]
-    like = [*filter(_LIKE_PLANTS.fullmatch, unused)]
-    if like and "plant" not in fields:
-        advice = "looks like plants; call it 'plant', or scores may be too high"
-        remarks.append(f"{file}: the column {like[0]!r} {advice}")
-    return remarks
 
 
 def apply_tables(
@@ -259,9 +218,8 @@ def _find_files(
             matches.append((row, file))
     if not lost:
         return matches, []
-    first = index.describe(lost[0])
     expected = f"expected a picture below {root} for every row"
-    count = f"found none for {len(lost)} of {len(rows)} ({first}, first)"
+    count = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first)"
     return matches, [f"{source}: {expected}, {count}; they are ignored"]
 
 
@@ -283,9 +241,10 @@ def _change_pictures(
             if not is_list(source):
                 problems.check_unique(line, "every picture", str(file))
             if part and picture.part not in {None, part}:
-                conflict = f"found it in part {picture.part} as well"
                 problems.add(
-                    line, f"{name}: expected a picture of one part, {conflict}"
+                    line,
+                    f"{name}: expected a picture of one part, found it in part "
+                    f"{picture.part} as well",
                 )
             try:
                 fields = {"split": part, **record} if part else record

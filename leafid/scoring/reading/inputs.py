@@ -16,8 +16,12 @@ from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
 from leafid.scoring.reading.run_formats import split_scores
-from leafid.scoring.reading.run_reading import find_problems, read_run, read_run_files
-from leafid.scoring.reading.runs import Run, Words, make_run
+from leafid.scoring.reading.run_reading import (
+    make_checked_run,
+    read_run,
+    read_run_files,
+)
+from leafid.scoring.reading.runs import KnownNames, Run, Words
 from leafid.scoring.reading.truth import (
     GroundTruth,
     collect_known_names,
@@ -104,31 +108,6 @@ def _is_scores(value: Any) -> bool:
     )
 
 
-def _is_picture(name: object, truth: GroundTruth) -> bool:
-    known = truth.known
-    return known.find_picture(to_run_name(str(name))) in known.pictures
-
-
-def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
-    """Tell whether a value is a picture's ranking.
-
-    It has scores, which are none of pictures, or the name is a picture's.
-    """
-    if isinstance(value, Mapping) and any(isinstance(v, Real) for v in value.values()):
-        return not any(_is_picture(key, truth) for key in value)
-    return _is_picture(name, truth)
-
-
-def _has_runs(runs: Any, truth: GroundTruth) -> bool:
-    """Tell whether runs are given by name, rather than a single run."""
-    if not isinstance(runs, Mapping):
-        return False
-    if any(_is_ranking(name, run, truth) for name, run in runs.items()):
-        return False
-    kinds = (str, os.PathLike, Mapping)
-    return all(isinstance(run, kinds) or _is_scores(run) for run in runs.values())
-
-
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
     """Make pictures of a heading and rows, as of a CSV table without the pictures."""
     source = Path("truth")
@@ -149,7 +128,7 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     There is one run, a sequence of paths, or a mapping of runs by name; names differ.
     """
     if isinstance(runs, Mapping) or _is_scores(runs):
-        if not _has_runs(runs, truth):
+        if _is_scores(runs) or _is_run(runs, truth.known):
             runs = {"run": runs}
         result = [_to_run(name, run, truth) for name, run in runs.items()]
     else:
@@ -158,6 +137,28 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     if not result:
         raise UsageError("expected runs, found none")
     return result
+
+
+def _names_pictures(names: Iterable[object], known: KnownNames) -> bool:
+    pictures = (known.find_picture(to_run_name(str(name))) for name in names)
+    return not known.pictures.isdisjoint(pictures)
+
+
+def _is_run(runs: Mapping[object, Any], known: KnownNames) -> bool:
+    """Tell whether a mapping is a run, rather than several by name.
+
+    It names a known picture, or has a ranking that is a list or has scores.
+    """
+    if _names_pictures(runs, known):
+        return True
+    for value in runs.values():
+        if isinstance(value, Mapping):
+            has_scores = any(isinstance(score, Real) for score in value.values())
+            if has_scores and not _names_pictures(value, known):
+                return True
+        elif not (isinstance(value, (str, os.PathLike)) or _is_scores(value)):
+            return True
+    return False
 
 
 def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
@@ -170,10 +171,7 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
     else:
         rows = split_scores(*run)
     with LineProblems(name) as problems:
-        result = make_run(name, rows, problems, truth.known)
-        for _, complaint in sorted(find_problems(result, truth.known)):
-            problems.add(None, complaint)
-    return result
+        return make_checked_run(name, rows, problems, truth.known)
 
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:

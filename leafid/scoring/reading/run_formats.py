@@ -8,12 +8,10 @@ picture with a column for each species; or an ``.npz``.
 import csv
 import logging
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
@@ -35,7 +33,6 @@ _log = logging.getLogger(__name__)
 
 #: What a line looks like, for messages.
 LINE = "'<picture> <Genus species> <rank> <score>'"
-_TREC_LINE = "'<picture> Q0 <Genus_species> <rank> <score> <tag>'"
 _HEADING = (
     "a heading with columns for picture, species and maybe score, or for the picture "
     "and each species"
@@ -62,20 +59,6 @@ _COLUMNS = {
 }
 # What pandas calls an index that is no picture.
 _INDEX = re.compile(r"(unnamed: [\d.]+|index)?", re.IGNORECASE)
-# What numpy raises for files that are no archive of arrays, or claim sizes beyond the
-# memory.
-_NO_ARRAYS = (
-    MemoryError,
-    OverflowError,
-    OSError,
-    EOFError,
-    TypeError,
-    ValueError,
-    LookupError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
@@ -84,15 +67,11 @@ def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
     What can't be split is added to the problems.
     """
     line = read_first_line(file)
-    if line is None or file.suffix == ".npz":
+    if line is None:
         return _split_archive(file, problems)
-    (split, *_) = [form.split for form in FORMATS if form.is_line(line)]
-    return split(file, problems)
-
-
-def _is_trec_line(line: str) -> bool:
-    words = line.split()
-    return len(words) == 6 and words[1] == "Q0"
+    if _is_table_heading(line):
+        return _split_table(file, problems)
+    return _split_lines(file, problems)
 
 
 def _is_table_heading(line: str) -> bool:
@@ -107,29 +86,16 @@ def _is_table_heading(line: str) -> bool:
     return len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)
 
 
-def _split_trec(file: Path, problems: LineProblems) -> Iterator[Words]:
-    for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
-        words = line.split()
-        if len(words) == 6:
-            yield number, words[0], words[2].replace("_", " "), words[3], words[4]
-        else:
-            _add_problem(problems, number, _TREC_LINE, line)
-
-
 def _split_lines(file: Path, problems: LineProblems) -> Iterator[Words]:
     for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
         words = line.split()
-        if len(words) < 4 or words[0].startswith("<"):
-            _add_problem(problems, number, LINE, line)
-        else:
+        if len(words) == 6 and words[1] == "Q0":
+            yield number, words[0], words[2].replace("_", " "), words[3], words[4]
+        elif len(words) >= 4 and not words[0].startswith("<"):
             yield number, words[0], " ".join(words[1:-2]), words[-2], words[-1]
-
-
-def _add_problem(problems: LineProblems, number: int, form: str, line: str) -> None:
-    content = "a blank line; remove it"
-    if words := line.strip():
-        content = repr(words)
-    problems.add(number, f"expected {form}, found {content}")
+        else:
+            content = repr(line.strip()) if words else "a blank line; remove it"
+            problems.add(number, f"expected {LINE}, found {content}")
 
 
 def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
@@ -211,7 +177,8 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
             )
     except InputError as error:
         problems.add(1, str(error))
-    except _NO_ARRAYS:
+    # numpy has many errors for what is no archive, or claims sizes beyond the memory.
+    except Exception:
         expected = (
             f"expected a run: lines {LINE}, a table or an .npz with arrays scores, "
             "pictures and species"
@@ -266,21 +233,9 @@ def _write_trec(run: Run, stream: IO[str]) -> None:
         )
 
 
-class RunFormat(NamedTuple):
-    """A format of text files."""
-
-    name: str
-    #: Tells whether the first line of a file is in the format.
-    is_line: Callable[[str], bool]
-    split: Callable[[Path, LineProblems], Iterator[Words]]
-    write: Callable[[Run, IO[str]], None]
-
-
-#: The formats in the order in which they are detected; the last one is any other.
-FORMATS = (
-    RunFormat("trec", _is_trec_line, _split_trec, _write_trec),
-    RunFormat("csv", _is_table_heading, _split_table, _write_table),
-    RunFormat("run", lambda line: True, _split_lines, _write_lines),
-)
 #: Functions that write a run to a stream, by the name of the format.
-WRITERS = {form.name: form.write for form in reversed(FORMATS)}
+WRITERS: Mapping[str, Callable[[Run, IO[str]], None]] = {
+    "run": _write_lines,
+    "csv": _write_table,
+    "trec": _write_trec,
+}

@@ -14,7 +14,7 @@ References
 import logging
 import re
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path, PurePath
@@ -25,7 +25,7 @@ from leafid.errors import UsageError
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
-from leafid.scoring.reading.runs import KnownNames, Run, make_run
+from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
 from leafid.textfiles import LineProblems
 
 logger = logging.getLogger(__name__)
@@ -59,13 +59,10 @@ def read_run(
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(file.name, split_run(file, problems), problems, known)
+        rows = split_run(file, problems)
+        run = make_checked_run(file.name, rows, problems, known, official=official)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
-        if official:
-            run = _keep_last_of_each_rank(run)
-        for line, complaint in find_problems(run, known, official=official):
-            problems.add(line, complaint)
     return run
 
 
@@ -92,25 +89,38 @@ def read_run_files(
         yield replace(read_run(file, known, **options), name=name)
 
 
-def _keep_last_of_each_rank(run: Run) -> Run:
-    # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
-    # stays.
-    is_same = (np.diff(run.picture_index) == 0) & (np.diff(run.rank) == 0)
-    if not is_same.any():
-        return run
-    return replace(run.select(np.append(~is_same, True)), repeated=int(is_same.sum()))
-
-
-def find_problems(
-    run: Run, known: KnownNames | None = None, *, official: bool = False
-) -> Iterator[Problem]:
-    """Find everything that is wrong with a run: line and complaint, in no order.
+def make_checked_run(
+    name: str,
+    rows: Iterable[Words],
+    problems: LineProblems,
+    known: KnownNames | None = None,
+    *,
+    official: bool = False,
+) -> Run:
+    """Make a run of rows as `make_run` does, and find everything that is wrong with it.
 
     With `official`, only unknown pictures, pictures without a rank 1, and a run that
-    names no known species.
+    names no known species are wrong; see `read_run`.
     """
-    if not len(run):
-        return
+    run = make_run(name, rows, problems, known)
+    if official:
+        # Rows are sorted by picture, rank and line: the last of equal (picture, rank)
+        # stays.
+        is_repeated = np.diff(run.picture_index, append=-1) == 0
+        is_repeated &= np.diff(run.rank, append=-1) == 0
+        if n_repeated := is_repeated.sum():
+            message = "%s: %d lines repeat a picture's rank; the last one counts"
+            logger.warning(message, name, n_repeated)
+        run = run.select(~is_repeated)
+    if len(run):
+        for line, problem in _find_problems(run, known, official):
+            problems.add(line, problem)
+    return run
+
+
+def _find_problems(
+    run: Run, known: KnownNames | None, official: bool
+) -> Iterator[Problem]:
     yield from _check_pictures(run, known)
     if known is not None:
         yield from _check_species(run, known)
@@ -121,9 +131,8 @@ def find_problems(
 
 
 def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    lines = np.full(len(run.pictures), np.iinfo(np.int32).max, np.int32)
-    np.minimum.at(lines, run.picture_index, run.line)
-    for line, name in zip(lines.tolist(), run.pictures, strict=True):
+    rows = np.unique(run.picture_index, return_index=True)[1]
+    for line, name in zip(run.line[rows].tolist(), run.pictures, strict=True):
         if known is None and "." not in name:
             yield (
                 line,
@@ -132,7 +141,7 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
             )
         elif known is not None and name not in known.pictures:
             expected = "expected a picture of the ground truth"
-            yield line, f"{expected}, found {known.picture_index.describe(name)}"
+            yield line, f"{expected}, found {name!r}"
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
@@ -164,51 +173,29 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
 
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     """Check that the ranks of a picture are 1, 2, 3, …, each once."""
-    starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
-    first_lines = np.minimum.reduceat(run.line, starts)
-    for group in np.flatnonzero(run.rank[starts] != 1).tolist():
-        row = starts[group]
-        name = run.pictures[run.picture_index[row]]
-        yield (
-            int(first_lines[group]),
-            f"expected a line of rank 1 for picture {name!r}, found none; its first "
-            f"rank is {run.rank[row]}",
-        )
+    is_first = np.diff(run.picture_index, prepend=-1) > 0
+    previous = np.where(is_first, 0, np.roll(run.rank, 1))
+    is_wrong = run.rank != previous + 1
     if only_first:
-        return
-    for row in np.flatnonzero(
-        (np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)
-    ).tolist():
-        rank, next_rank = run.rank[row : row + 2]
-        line = int(run.line[row + 1])
+        is_wrong &= is_first
+    for row in np.flatnonzero(is_wrong).tolist():
+        rank = run.rank[row]
+        line = int(run.line[row])
         name = run.pictures[run.picture_index[row]]
-        if next_rank == rank:
-            yield (
-                line,
-                f"expected rank {rank} of picture {name!r} once, found it in lines "
-                f"{run.line[row]} and {line}",
-            )
-        else:
-            yield (
-                line,
-                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; "
-                "ranks have no gaps",
-            )
+        problem = f"found {rank}; ranks begin at 1 and have no gaps"
+        expected = previous[row] + 1
+        if rank == previous[row]:
+            problem = f"found rank {rank} in lines {run.line[row - 1]} and {line}"
+        yield line, f"expected rank {expected} of picture {name!r}, {problem}"
 
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
-    order = np.lexsort((run.line, run.species_index, run.picture_index))
-    picture = run.picture_index[order]
-    species = run.species_index[order]
-    line = run.line[order]
-    repeated = np.flatnonzero(
-        (picture[1:] == picture[:-1]) & (species[1:] == species[:-1])
-    )
-    for row in repeated.tolist():
-        name = run.pictures[picture[row]]
-        kind = run.species[species[row]]
-        both = f"lines {line[row]} and {line[row + 1]}"
-        yield (
-            int(line[row + 1]),
-            f"expected each species of picture {name!r} once, found {kind!r} in {both}",
-        )
+    answer = run.picture_index.astype(np.int64) * len(run.species) + run.species_index
+    order = np.lexsort((run.line, answer))
+    for index in np.flatnonzero(np.diff(answer[order]) == 0).tolist():
+        first, again = order[index : index + 2]
+        line = int(run.line[again])
+        name = run.pictures[run.picture_index[again]]
+        kind = run.species[run.species_index[again]]
+        problem = f"found {kind!r} in lines {run.line[first]} and {line}"
+        yield line, f"expected each species of picture {name!r} once, {problem}"

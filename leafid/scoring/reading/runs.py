@@ -30,6 +30,7 @@ Words = tuple[int, str, str, str | None, str]
 
 
 Record = TypeVar("Record")
+_Integers = NDArray[np.int32]
 
 
 def select_rows(record: Record, rows: NDArray[Any]) -> Record:
@@ -65,17 +66,14 @@ class Run:
     species: tuple[str, ...]
     #: `picture_index`, `species_index`: int32 (N,), each prediction's picture and
     #: species, as indices into `pictures` and `species`.
-    picture_index: NDArray[np.int32]
-    species_index: NDArray[np.int32]
+    picture_index: _Integers
+    species_index: _Integers
     #: int32 (N,): 1 for the best.
-    rank: NDArray[np.int32]
+    rank: _Integers
     #: float64 (N,): finite; higher is more confident.
     score: Floats
     #: int32 (N,): the 1-based line in the file.
-    line: NDArray[np.int32]
-    #: How many lines were left out because a later one has the same picture and rank;
-    #: see `read_run`.
-    repeated: int = 0
+    line: _Integers
 
     def __len__(self) -> int:
         return len(self.rank)
@@ -84,15 +82,14 @@ class Run:
         """Select some of the predictions; names without any stay."""
         return select_rows(self, mask)
 
-    def check_scores(self) -> None:
-        """Raise a `LeafidError` if a score isn't 0 to 1, or contradicts its rank."""
+    def find_score_problem(self) -> str | None:
+        """Find a score that isn't 0 to 1, or contradicts its rank."""
+        problem = self.find_rising_score()
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            place = f"{self.name}:{self.line[is_wrong][0]}"
             score = self.score[is_wrong][0]
-            raise LeafidError(
-                f"{place}: expected a probability from 0 to 1 as score, found {score:g}"
-            )
-        self.check_order()
+            expected = "expected a probability from 0 to 1 as score"
+            problem = self.line[is_wrong][0], f"{expected}, found {score:g}"
+        return problem and f"{self.name}:{problem[0]}: {problem[1]}"
 
     def find_rising_score(self) -> tuple[int, str] | None:
         """Find the first line whose score contradicts its rank, and the problem.
@@ -110,11 +107,6 @@ class Run:
             f"{self.pictures[self.picture_index[row]]!r}; write scores that are higher "
             "for better ranks"
         )
-
-    def check_order(self) -> None:
-        """Raise a `LeafidError` if scores contradict ranks (official scores may)."""
-        if problem := self.find_rising_score():
-            raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions, picture by picture, rank by rank."""
@@ -206,7 +198,7 @@ def _find_problem(row: Words) -> str | None:
 
 def _sort_names(
     names: Sequence[str], codes: Floats
-) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+) -> tuple[tuple[str, ...], _Integers]:
     """Sort names, and change their indices; two names of one thing become one."""
     distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
     return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
@@ -274,17 +266,14 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     """
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
-    if not species.isprintable() or " ".join(species.split()) != species or not species:
+    line = f"{picture} {species} {int(rank)} {float(score)!r}"
+    is_plain = line.isprintable() and " ".join(line.split()) == line and species
+    if not is_plain or not math.isfinite(score):
         raise LeafidError(
-            f"picture {picture!r}: expected a species name with single blanks, found "
-            f"{species!r}"
+            f"picture {picture!r}: expected a species name with single blanks and a "
+            f"finite score, found {species!r} and {score}"
         )
-    if not math.isfinite(score):
-        raise LeafidError(
-            f"picture {picture!r}, species {species!r}: expected a finite score, found "
-            f"{score}"
-        )
-    return f"{picture} {species} {int(rank)} {float(score)!r}\n"
+    return f"{line}\n"
 
 
 def find_name_problem(picture: str) -> str | None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import chain, compress, pairwise
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
 from leafid.grouping import group_by
-from leafid.metrics.averages import Indices
+from leafid.metrics.averages import Booleans, Indices
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
     UNKNOWN_SPECIES,
@@ -26,7 +26,6 @@ from leafid.pictures.names import (
 )
 from leafid.pictures.picture import (
     AcquisitionType,
-    Collection,
     Picture,
     Taxon,
     XmlOmission,
@@ -35,7 +34,7 @@ from leafid.pictures.picture import (
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
-from leafid.scoring.reading.runs import KnownNames, Run
+from leafid.scoring.reading.runs import KnownNames, Run, select_rows
 from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)
@@ -51,28 +50,31 @@ TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
 #: The name of the group of all pictures.
 ALL = "all pictures"
 
+#: Text, an object for each picture.
+Texts = NDArray[np.object_]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class GroundTruth:
     """The labelled pictures, sorted by name; columns have an entry for each picture."""
 
     #: The names that a run may use.
     known: KnownNames
     #: File names, each once.
-    pictures: tuple[str, ...]
+    pictures: Texts
     #: `species` is the correct answer, `genus` and `family` are the taxa above it.
-    species: tuple[str, ...]
-    genus: tuple[str, ...]
-    family: tuple[str, ...]
+    species: Texts
+    genus: Texts
+    family: Texts
     #: ``scan``, ``scan-like``, ``photo``.
-    type: tuple[str, ...]
-    author: tuple[str, ...]
+    type: Texts
+    author: Texts
     #: The plants of S: as in the official scorer, an author's pictures of unknown
     #: plants show one plant, `UNKNOWN`.
-    official_plant: tuple[str, ...]
+    official_plant: Texts
     #: The plants that are counted, resampled and fused: each picture of an unknown
     #: plant shows a plant by itself.
-    plant: tuple[str, ...]
+    plant: Texts
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -82,7 +84,7 @@ class GroundTruth:
 
         A `LeafidError` names the source when there is none.
         """
-        known = self.select([name != UNKNOWN_SPECIES for name in self.species])
+        known = self.select(self.species != UNKNOWN_SPECIES)
         if not len(known):
             raise LeafidError(
                 f"{source}: expected pictures of known species, found {len(self)} "
@@ -90,60 +92,38 @@ class GroundTruth:
             )
         return known
 
-    def select(self, is_selected: Iterable[bool]) -> GroundTruth:
+    def select(self, mask: Booleans) -> GroundTruth:
         """Select pictures; a run may name the others as well."""
-        mask = [*is_selected]
-        columns: dict[str, Any] = {
-            field.name: tuple(compress(getattr(self, field.name), mask))
-            for field in fields(self)[1:]
-        }
-        return replace(self, **columns)
-
-    def to_indices(self, field: str) -> tuple[tuple[str, ...], Indices]:
-        """Turn a column, such as ``species``, into indices.
-
-        Returns its distinct entries, sorted, and each picture's index among them.
-        """
-        names, index = np.unique(getattr(self, field), return_inverse=True)
-        return tuple(names.tolist()), index
+        return select_rows(self, mask)
 
     def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
         With these N predictions come the index of each one's picture, and of its
-        species among the names of ``to_indices("species")``, -1 for others: intp (N,).
+        species among the sorted species, -1 for others: intp (N,).
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
-        species = find_indices(run.species, self.to_indices("species")[0])[
-            located.species_index
-        ]
-        return located, picture[picture >= 0], species
+        species = find_indices(run.species, np.unique(self.species))
+        return located, picture[picture >= 0], species[located.species_index]
 
     def warn_of_families(self, runs: Iterable[Run]) -> None:
         """Warn of genera that runs name first, and whose family is unknown (wrong)."""
         for run in runs:
             first, picture, _ = self.locate(run.select(run.rank == 1))
-            is_counted = np.array(self.family)[picture] != UNKNOWN
-            named = {
-                run.species[index] for index in first.species_index[is_counted].tolist()
-            } - {UNKNOWN_SPECIES}
-            if (
-                unknown := {parse_genus(name) for name in named}
-                - self.known.family_of.keys()
-            ):
-                problem = (
-                    "expected genera of known families, found "
-                    f"{', '.join(sorted(unknown))}, which count as wrong"
-                )
+            named = first.species_index[self.family[picture] != UNKNOWN]
+            genera = {parse_genus(run.species[index]) for index in named.tolist()}
+            known = {*self.known.family_of, parse_genus(UNKNOWN_SPECIES)}
+            if unknown := ", ".join(sorted(genera - known)):
                 logger.warning(
-                    "%s: %s; name a collection that has them (--taxonomy)",
+                    "%s: expected genera of known families, found %s, which count as "
+                    "wrong; name a collection that has them (--taxonomy)",
                     run.name,
-                    problem,
+                    unknown,
                 )
 
 
-def find_indices(names: Sequence[str], known: Sequence[str]) -> Indices:
+def find_indices(names: Iterable[str], known: Iterable[str]) -> Indices:
     """Find each name's index among the known ones, -1 for others."""
     index = {name: position for position, name in enumerate(known)}
     return np.array([index.get(name, -1) for name in names], np.intp)
@@ -182,7 +162,7 @@ def make_ground_truth(
     known = known or collect_known_names(everything)
     names = frozenset(picture.name for picture in everything)
     rows = [_make_row(picture, known.family_of) for picture in labelled]
-    return GroundTruth(replace(known, pictures=names), *zip(*rows, strict=True))
+    return GroundTruth(replace(known, pictures=names), *np.array(rows, object).T)
 
 
 def _make_row(picture: Picture, family_of: Mapping[str, str]) -> tuple[str, ...]:
@@ -202,29 +182,23 @@ def _make_row(picture: Picture, family_of: Mapping[str, str]) -> tuple[str, ...]
 
 
 def _warn_of_gaps(everything: Sequence[Picture], labelled: Sequence[Picture]) -> None:
-    for field in ("type", "author", "plant"):
-        unknown = [picture for picture in labelled if not getattr(picture, field)]
+    for field in ("type", "author", "plant", "species"):
+        pictures = labelled
         consequence = f"they count as pictures of one more {field} in S"
-        _warn_of(unknown, len(labelled), field, consequence)
-    # A package has a test picture twice: with and without its label.
-    unlabelled = {picture.name: picture for picture in everything}
-    for picture in labelled:
-        del unlabelled[picture.name]
-    n_all = len(labelled) + len(unlabelled)
-    _warn_of([*unlabelled.values()], n_all, "species", "they are not scored")
-
-
-def _warn_of(
-    unknown: Sequence[Picture], n_all: int, field: str, consequence: str
-) -> None:
-    # In a collection that never has the field there is only one group, so that no score
-    # depends on it.
-    if 0 < len(unknown) < n_all:
-        logger.warning(
-            "%s: expected the %s of every picture, found none for %d of %d, this one "
-            "first; %s",
-            *(unknown[0].file, field, len(unknown), n_all, consequence),
-        )
+        if field == "species":
+            # A package has a test picture twice: with and without its label.
+            unique = {picture.name: picture for picture in (*everything, *labelled)}
+            pictures = [*unique.values()]
+            consequence = "they are not scored"
+        unknown = [picture for picture in pictures if not getattr(picture, field)]
+        # In a collection that never has the field there is only one group, so that no
+        # score depends on it.
+        if 0 < len(unknown) < len(pictures):
+            logger.warning(
+                "%s: expected the %s of every picture, found none for %d of %d, this "
+                "one first; %s",
+                *(unknown[0].file, field, len(unknown), len(pictures), consequence),
+            )
 
 
 def collect_known_names(
@@ -271,40 +245,33 @@ def read_ground_truth(
     """
     source = Path(path)
     folder = find_collection(source)
-    if part is not None and folder != source:
-        raise UsageError(
-            f"expected a collection with --part, found the file {source}, which lists "
-            "what is scored"
-        )
-    scored_names = {}
+    scored_names: dict[str, list[str]] = {}
     if folder != source:
+        if part is not None:
+            raise UsageError(
+                f"expected a collection with --part, found the file {source}, which "
+                "lists what is scored"
+            )
         scored_names = read_ground_truth_file(source)
     collection = read_and_warn(folder, **reading)
-    warn_of_shared_pictures(collection.pictures)
-    pictures: Sequence[Picture] = collection.pictures
-    if scored_names:
-        pictures = _select_by_name(pictures, scored_names, source)
-    else:
-        _check_complete(collection, folder)
-        pictures = select_scored(pictures, part, source=str(source))
     everything = collection.pictures
-    if taxonomy:
-        everything = read_and_warn(taxonomy).pictures + everything
-    known = collect_known_names(
-        everything, [*_read_species_list(folder), *scored_names]
-    )
-    return make_ground_truth(pictures, known, source=str(source))
-
-
-def _check_complete(collection: Collection, folder: Path) -> None:
-    """Raise a `LeafidError` where XML of a collection was left out."""
+    warn_of_shared_pictures(everything)
     n_omitted = sum(isinstance(p, XmlOmission) for p in collection.problems)
-    if n_omitted:
+    if scored_names:
+        pictures: Sequence[Picture] = _select_by_name(everything, scored_names, source)
+    elif n_omitted:
         raise LeafidError(
             f"{folder}: expected a ground truth whose XML can all be used, found "
             f"{n_omitted} left out (see the warnings), whose pictures the means would "
             "lack; correct or remove them"
         )
+    else:
+        pictures = select_scored(everything, part, source=str(source))
+    if taxonomy:
+        everything = read_and_warn(taxonomy).pictures + everything
+    species = [*_read_species_list(folder), *scored_names]
+    known = collect_known_names(everything, species)
+    return make_ground_truth(pictures, known, source=str(source))
 
 
 def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
@@ -316,14 +283,13 @@ def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
     no options.
     """
     source = Path(path)
-    if find_collection(source) != source:
-        species = read_ground_truth_file(source)
-        names = frozenset(chain(*species.values()))
-        known = frozenset([*species, *_read_species_list(source.parent)])
-        return KnownNames(names, known)
-    return collect_known_names(
-        read_and_warn(source, **reading).pictures, _read_species_list(source)
-    )
+    folder = find_collection(source)
+    species = _read_species_list(folder)
+    if folder == source:
+        return collect_known_names(read_and_warn(source, **reading).pictures, species)
+    pictures = read_ground_truth_file(source)
+    names = frozenset(chain(*pictures.values()))
+    return KnownNames(names, frozenset([*pictures, *species]))
 
 
 def find_collection(source: Path) -> Path:
@@ -379,21 +345,19 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     with LineProblems(file) as problems:
         for number, line in enumerate(read_text(file).split("\n"), 1):
             words = line.split()
-            first = next(
-                (i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)),
-                len(words),
-            )
-            names = [to_run_name(word) for word in words[first:]]
-            if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
+            pictures = [*filter(_PICTURE_NAME.fullmatch, words)]
+            label = words[: len(words) - len(pictures)]
+            names = [*map(to_run_name, pictures)]
+            if words and not (label and words == label + pictures):
                 expected = (
                     "expected a ground truth (named before the runs) of lines '<Genus "
                     "species> <picture> …'"
                 )
                 problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(
-                problems.check_unique(number, "every picture", word) for word in names
+                problems.check_unique(number, "every picture", name) for name in names
             ):
-                name = normalise_name(" ".join(words[:first]))
+                name = normalise_name(" ".join(label))
                 species.setdefault(name, []).extend(names)
     if not any(species.values()):
         raise LeafidError(
@@ -408,21 +372,17 @@ def _select_by_name(
     """Select the pictures that the text file names, which the XML has to describe."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
-    pairs = [(key, name) for key, names in names_by_species.items() for name in names]
-    selected = []
     with LineProblems(file) as problems:
-        for species, name in pairs:
-            picture = by_name.get(name)
-            if picture is None:
-                place = f"with its taxon in {file.parent}"
-                problems.add(None, f"expected the XML of {name!r} {place}, found none")
-            elif picture.species != species:
-                species_of_xml = f"{picture.species!r} in its XML"
-                problem = f"picture {name!r} is {species!r} here and {species_of_xml}"
-                problems.add(None, problem)
-            else:
-                selected.append(picture)
-    return selected
+        for species, names in names_by_species.items():
+            for name in names:
+                if name not in by_name:
+                    place = f"with its taxon in {file.parent}"
+                    problem = f"expected the XML of {name!r} {place}, found none"
+                    problems.add(None, problem)
+                elif (in_xml := by_name[name].species) != species:
+                    problem = f"picture {name!r} is {species!r} here and {in_xml!r}"
+                    problems.add(None, f"{problem} in its XML")
+    return [by_name[name] for name in chain(*names_by_species.values())]
 
 
 def _read_species_list(folder: Path) -> list[str]:

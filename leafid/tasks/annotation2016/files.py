@@ -117,12 +117,16 @@ def _check_result(
     subtask: Subtask, identity: str, result: Any, allowed: AllowedNames
 ) -> None:
     """Check that all that a line names is allowed."""
-    _check_allowed("an id of the collection", [identity], allowed.ids)
+    checks = [("an id of the collection", [identity], allowed.ids)]
     if subtask is Subtask.CONCEPTS:
         names = [item.name for item in result]
-        _check_allowed("a concept of the list", names, allowed.concepts)
+        checks.append(("a concept of the list", names, allowed.concepts))
     if subtask is Subtask.ILLUSTRATION:
-        _check_allowed("a picture of the collection", result, allowed.illustrations)
+        checks.append(("a picture of the collection", result, allowed.illustrations))
+    for kind, names, known in checks:
+        for name in names:
+            if known is not None and name not in known:
+                raise LeafidError(f"expected {kind}, found {name!r}")
 
 
 def read_list(path: StrPath) -> frozenset[str]:
@@ -143,14 +147,6 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
             f"{line.strip()!r}"
         )
     return Subtask(int(words[0])), words[1], words[2]
-
-
-def _check_allowed(
-    kind: str, names: Sequence[str], allowed: frozenset[str] | None
-) -> None:
-    for name in names:
-        if allowed is not None and name not in allowed:
-            raise LeafidError(f"expected {kind}, found {name!r}")
 
 
 def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
@@ -175,12 +171,12 @@ def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
 
 def _parse_box(name: str, text: str) -> BoxedObject:
     match = _BOX.fullmatch(text)
-    if match is None:
+    confidence = parse_finite_number(match[1] or "1") if match else None
+    if match is None or confidence is None:
         raise LeafidError(
             "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found "
             f"{text!r}"
         )
-    confidence = _parse_number(match[1] or "1", "a confidence")
     width, height, left, top = map(int, match.groups()[1:])
     return BoxedObject(name, Box(left, top, width, height).check(), confidence)
 
@@ -216,16 +212,15 @@ def _parse_illustrations(text: str) -> tuple[str, ...]:
 
 def _parse_place(text: str) -> Place:
     words = text.split()
-    if len(words) != 2:
-        raise LeafidError(f"expected a latitude and a longitude, found {text!r}")
-    for word, name, limit in zip(
-        words, ("latitude", "longitude"), (90, 180), strict=True
-    ):
-        if abs(_parse_number(word, f"a {name}")) > limit:
-            raise LeafidError(
-                f"expected a {name} from -{limit} to {limit}, found {word}"
-            )
-    return float(words[0]), float(words[1])
+    numbers = [n for n in map(parse_finite_number, words) if n is not None]
+    if len(words) == len(numbers) == 2:
+        latitude, longitude = numbers
+        if abs(latitude) <= 90 and abs(longitude) <= 180:
+            return latitude, longitude
+    raise LeafidError(
+        "expected a latitude from -90 to 90 and a longitude from -180 to 180, found "
+        f"{text!r}"
+    )
 
 
 _PARSERS: dict[Subtask, Callable[[str], Any]] = {
@@ -242,10 +237,3 @@ def _check_names_differ(names: Sequence[str], maximum: int, kinds: str) -> None:
         raise LeafidError(
             f"expected at most {maximum} {kinds}, each once, found {', '.join(names)}"
         )
-
-
-def _parse_number(word: str, expected: str) -> float:
-    number = parse_finite_number(word)
-    if number is None:
-        raise LeafidError(f"expected {expected} as a finite number, found {word!r}")
-    return number

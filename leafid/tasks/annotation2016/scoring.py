@@ -3,12 +3,13 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate
 from operator import attrgetter
 from statistics import fmean, median
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import average_precision_score
+from sklearn.metrics.pairwise import haversine_distances
 
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import Annotations, Place, Subtask
@@ -57,10 +58,10 @@ def average_precision(
     claimed, first = np.unique(claims[order], return_index=True)
     is_correct = np.zeros(len(order), bool)
     is_correct[first[claimed >= 0]] = True
-    falling = confidences[order]
-    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], len(order) > 0))
-    hits = np.cumsum(is_correct)[ends]
-    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / n_true)
+    if not is_correct.any():
+        return 0.0
+    precision = average_precision_score(is_correct, confidences[order])
+    return float(precision * is_correct.sum() / n_true)
 
 
 def concept_precisions(truth: Objects, run: Objects) -> dict[str, dict[str, float]]:
@@ -120,13 +121,13 @@ def selection_scores(
     >>> selection_scores([{0, 1}, {0}], {0, 2})
     (0.6, 0.5, 0.75)
     """
-    hits = [len(set(selected) & set(mentioned)) for mentioned in truth]
-    recall = math.fsum(
-        hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)
-    ) / len(hits)
+    chosen = set(selected)
+    hits = [len(chosen & set(mentioned)) for mentioned in truth]
     if not any(hits):
         return 0.0, 0.0, 0.0
-    precision = sum(hits) / (len(set(selected)) * len(hits))
+    shares = [hit / len(set(boxes)) for hit, boxes in zip(hits, truth, strict=True)]
+    recall = fmean(shares)
+    precision = fmean(hits) / len(chosen)
     f1 = 2 * precision * recall / (precision + recall)
     return f1, precision, recall
 
@@ -134,8 +135,8 @@ def selection_scores(
 def great_circle_distance(truth: Place, predicted: Place) -> float:
     """Compute the distance of two points along the surface of the earth in km.
 
-    The spherical law of cosines is used, as the task prescribes; distances below about
-    0.1 m are lost to rounding.
+    The task prescribes the spherical law of cosines, of which the haversine formula is
+    a form that keeps small distances.
 
     Examples
     --------
@@ -144,13 +145,8 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
     >>> round(great_circle_distance((90, 0), (0, 77)), 3)
     9639.977
     """
-    g1, g2, p1, p2 = map(math.radians, (*truth, *predicted))
-    cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(
-        p2 - g2
-    )
-    # Rounding may put the cosine of equal or opposite points a bit outside of where
-    # arccos is defined.
-    return EARTH_RADIUS * math.acos(min(1.0, max(-1.0, cosine)))
+    distances = haversine_distances(np.radians([truth, predicted]))
+    return EARTH_RADIUS * float(distances[0, 1])
 
 
 def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject]]]:
@@ -165,29 +161,24 @@ def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject
 def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
     """Match each box with the true box that it overlaps most.
 
-    The result has the confidence of each box, the index of the true box (-1: none), and
-    their overlap.
+    The result has the confidence of each box, the index of the true box, which means
+    nothing where their overlap is 0, and the overlap.
     """
     # The true boxes of all pictures are numbered one after the other.
-    starts = dict(
-        zip(
-            true_objects,
-            accumulate(map(len, true_objects.values()), initial=0),
-            strict=False,
-        )
-    )
+    starts: dict[str, int] = {}
+    n_boxes = 0
+    for picture, true_boxes in true_objects.items():
+        starts[picture] = n_boxes
+        n_boxes += len(true_boxes)
     rows: list[tuple[float, int, float]] = []
     for picture, items in objects.items():
         for item in items:
-            overlaps = [
-                box_overlap(true.box, item.box)
-                for true in true_objects.get(picture, ())
-            ]
-            best = max(overlaps, default=0.0)
-            index = -1
-            if best:
-                index = starts[picture] + overlaps.index(best)
-            rows.append((item.confidence, index, best))
+            overlaps = [0.0]
+            for true in true_objects.get(picture, ()):
+                overlaps.append(box_overlap(true.box, item.box))
+            best = int(np.argmax(overlaps))
+            index = starts.get(picture, 0) + best - 1
+            rows.append((item.confidence, index, overlaps[best]))
     return np.array(rows, float).reshape(-1, 3).T
 
 

@@ -79,7 +79,7 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
         )
     true_names = _read_objects_beside(true_files)
     names = _read_objects_beside(files)
-    if (true_names is None) != (names is None):
+    if bool(true_names) != bool(names):
         raise LeafidError(
             f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and "
             "result, found one"
@@ -109,24 +109,22 @@ def list_masks(path: StrPath) -> dict[str, Path]:
     return {file.name: file for file in files}
 
 
-def make_objects(
-    mask: np.ndarray, file: Path, names: ObjectNames | None = None
-) -> list[BoxedObject]:
+def make_objects(mask: np.ndarray, file: Path, names: ObjectNames) -> list[BoxedObject]:
     """Make an object of each label above 0 of an int (H, W) mask, in rising order.
 
-    Without `names` all objects have one class; with them, a label of the file without a
-    name raises a `LeafidError`.
+    If `names` is empty, all objects have one class; otherwise a label of the file
+    without a name raises a `LeafidError`.
     """
     objects = []
     for label, slices in enumerate(find_objects(mask), start=1):
         if slices is None:
             continue
-        if names is not None and (file.name, label) not in names:
+        if names and (file.name, label) not in names:
             place = file.parent / OBJECTS_FILE
             raise LeafidError(
                 f"{place}: expected a class of label {label} of {file.name}, found none"
             )
-        name, confidence = ("", 1.0) if names is None else names[file.name, label]
+        name, confidence = names.get((file.name, label), ("", 1.0))
         region = Region(mask[slices] == label, slices[0].start, slices[1].start)
         objects.append(BoxedObject(name, region.box, confidence, region))
     return objects
@@ -167,8 +165,6 @@ def read_objects(path: StrPath) -> ObjectNames:
     return objects
 
 
-def _read_objects_beside(files: dict[str, Path]) -> ObjectNames | None:
-    objects_file = next(iter(files.values())).parent / OBJECTS_FILE
-    if not objects_file.exists():
-        return None
-    return read_objects(objects_file)
+def _read_objects_beside(files: dict[str, Path]) -> ObjectNames:
+    file = next(iter(files.values())).parent / OBJECTS_FILE
+    return read_objects(file) if file.exists() else {}

@@ -25,18 +25,18 @@ Distance = Callable[[str, str], float]
 
 @dataclass(frozen=True)
 class Scene:
-    """The U true objects and the V found objects of one picture."""
+    """The U true objects of a picture, and the V objects of the result."""
 
-    #: float array (U, V): areas that a true and a found object share.
+    #: float array (U, V): areas that a true object and one of the result share.
     common: np.ndarray
-    #: float arrays (U,) and (V,): the areas of the true and of the found objects, above
+    #: float arrays (U,) and (V,): the areas of the objects of truth and result, above
     #: 0.
     true_areas: np.ndarray
     areas: np.ndarray
-    #: The classes of the U true and of the V found objects.
+    #: The classes of the objects of truth and result.
     true_names: Sequence[str]
     names: Sequence[str]
-    #: float array (V,): confidences of the classes of the found objects, 0 to 1.
+    #: float array (V,): confidences of the classes of the result, 0 to 1.
     confidences: np.ndarray
 
     @classmethod
@@ -84,26 +84,18 @@ class Parameters:
     distance: Distance | None = None
 
 
-@dataclass(frozen=True)
-class Interpretation:
-    """The error of a picture with the steps of its computation."""
-
-    #: 0 (perfect) to 1; NaN for a picture without any true or found object.
-    error: float
-    #: bool array (U, V): which true and found objects match.
-    matches: np.ndarray
-    #: The indices of true objects without a match, and of found ones, int arrays.
-    missed: np.ndarray
-    invented: np.ndarray
-
-
-def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpretation:
-    """Compare the found objects of a picture with the true ones.
+def score_scene(
+    scene: Scene, parameters: Parameters = Parameters()
+) -> tuple[float, np.ndarray]:
+    """Compare the objects of a result in a picture with the true ones.
 
     Objects are matched by their overlap; each match has the local error α·localisation
     + (1 − α)·recognition. Missed and invented objects are paired as far as possible;
     each pair or single object has error 1. The picture's error is the mean of all
     these.
+
+    Return the error, 0 (perfect) to 1, or NaN for a picture without any object, and
+    which objects of truth and result match, bool array (U, V).
 
     One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among
     equal sums minimises the local errors; pairs without overlap never match. So the
@@ -129,10 +121,13 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
             True
         )
         matches &= scene.overlap > 0
-    missed = np.flatnonzero(~matches.any(axis=1))
-    invented = np.flatnonzero(~matches.any(axis=0))
-    errors = [*local[matches].tolist(), *[1.0] * max(len(missed), len(invented))]
-    return Interpretation(_average(errors), matches, missed, invented)
+    n_unmatched = max(count_unmatched(matches))
+    return _average([*local[matches].tolist(), *[1.0] * n_unmatched]), matches
+
+
+def count_unmatched(matches: np.ndarray) -> tuple[int, int]:
+    """Count the missed true objects, and the invented ones, of matches (U, V)."""
+    return int((~matches.any(axis=1)).sum()), int((~matches.any(axis=0)).sum())
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
@@ -167,25 +162,25 @@ def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.nda
     return distances * (1 + signed_confidences) / 2
 
 
-@dataclass(frozen=True)
-class PictureError:
-    """Errors of a result in one picture."""
-
-    picture: str
-    interpretation: Interpretation
-    #: The interpretation error, and the mean of each localisation metric over the
-    #: matched pairs; NaN without any.
-    measures: Mapping[str, float]
-
-
 def score_objects(
     pair: ObjectPair, parameters: Parameters = Parameters()
-) -> PictureError:
-    """Compare the objects found in a picture with the true ones."""
+) -> dict[str, float]:
+    """Compare the objects of a picture in truth and result.
+
+    Return the numbers of objects, the interpretation error, and the mean of each
+    localisation metric over the matched pairs, NaN without any.
+    """
     scene = Scene.from_objects(pair.truth, pair.result)
-    interpretation = score_scene(scene, parameters)
-    matches = interpretation.matches
-    measures = {"interpretation-error": interpretation.error}
+    error, matches = score_scene(scene, parameters)
+    n_missed, n_invented = count_unmatched(matches)
+    measures: dict[str, float] = {
+        "objects": len(pair.truth),
+        "found": len(pair.result),
+        "matches": int(matches.sum()),
+        "missed": n_missed,
+        "invented": n_invented,
+        "interpretation-error": error,
+    }
     for name, compute in localisation.ERRORS.items():
         errors = [
             compute(pair.truth[u].box, pair.result[v].box)
@@ -194,14 +189,14 @@ def score_objects(
         measures[name] = _average(errors)
     measures["pas"] = _average(scene.overlap[matches].tolist())
     measures["martin"] = _average(localisation_errors(scene)[matches].tolist())
-    return PictureError(pair.picture, interpretation, measures)
+    return measures
 
 
-def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
+def average_errors(errors: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Average each measure over the pictures that have it."""
     means = {}
-    for name in errors[0].measures:
-        values = [error.measures[name] for error in errors]
+    for name in errors[0]:
+        values = [error[name] for error in errors]
         means[name] = _average([value for value in values if not math.isnan(value)])
     return means
 

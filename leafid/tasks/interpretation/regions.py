@@ -113,7 +113,7 @@ class BoxedObject(NamedTuple):
 
 
 class ObjectPair(NamedTuple):
-    """The true and the found objects of a picture."""
+    """The objects of a picture in the truth and in the result."""
 
     picture: str
     truth: Sequence[BoxedObject]

@@ -1,9 +1,9 @@
-"""How small the parts of an outline may be that a picture still shows."""
+"""How wide the edge of a leaf is in a picture: nothing smaller than that is seen."""
 
 import cv2
 import numpy as np
 
-from leafid.descriptors.shape.contour import Points, compute_contour_length
+from leafid.descriptors.shape.contour import Points
 from leafid.segmentation.pixels import Image
 
 # Points of the outline at which the edge is measured.
@@ -14,26 +14,25 @@ _REACHES = (6.0, 12.0, 24.0)
 _STEP = 0.5
 
 
-def measure_resolution(contour: Points, image: Image | None) -> float:
-    """Measure the length of an outline in widths of its edge in the picture.
+def measure_edge(contour: Points, image: Image | None) -> float:
+    """Measure the width of the edge of an outline in the picture, in pixels.
 
-    Without a picture it is in pixels. The width is the step of the colour across the
-    edge, from leaf to sheet, over its greatest slope, and at least a pixel; the median
-    along the outline counts. The method is leafid's own.
+    It is the step of the colour across the edge, from leaf to sheet, over its greatest
+    slope, and at least a pixel, as without a picture; the median along the outline
+    counts. The method is leafid's own.
     """
-    length = compute_contour_length(contour)
     if image is None:
-        return length
+        return 1.0
     points = contour[:: max(1, len(contour) // _POINTS)]
     width = 0.0
     for reach in _REACHES:
-        width = _measure_edge(points, image, reach)
+        width = _measure_within(points, image, reach)
         if width < reach:
             break
-    return length / max(1.0, width)
+    return max(1.0, width)
 
 
-def _measure_edge(points: Points, image: Image, reach: float) -> float:
+def _measure_within(points: Points, image: Image, reach: float) -> float:
     """Measure the median width of the edge at points of an outline, in pixels."""
     along = np.roll(points, -1, axis=0) - np.roll(points, 1, axis=0)
     across = along[:, ::-1] * (1, -1) / np.maximum(np.hypot(*along.T), 1e-9)[:, None]
