@@ -12,6 +12,8 @@ _MAX_ITERATIONS = 500
 # Three folds would be too few: leaves of a few plants look like others if a third of
 # the plants is missing.
 _N_FOLDS = 10
+# The spread below which a column counts as constant: the rest is rounding.
+_MIN_SPREAD = 1e-6
 # The penalty of the calibration.
 _CALIBRATION_REGULARISATION = 1.0
 
@@ -89,9 +91,10 @@ def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.n
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
     mean = examples.rows.mean(axis=0)
-    scale = examples.rows.std(axis=0)
-    # A column of one value has no influence.
-    scale[scale == 0] = 1
+    spread = examples.rows.std(axis=0)
+    varies = spread > _MIN_SPREAD
+    # A constant column has no influence.
+    scale = np.where(varies, spread, np.inf) * max(int(varies.sum()), 1) ** 0.5
     values = (examples.rows - mean) / scale
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
