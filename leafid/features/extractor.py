@@ -37,7 +37,7 @@ TYPE_SIDE = 400
 #: it beside the vectors of their experts.
 LEAF_MEASURES = "leaf measures"
 # Families that take little time. Families that experts have are measured anyway.
-_LEAF_FAMILIES = {"geometry", "hu", "arch", "triangle", "lobes"}
+_LEAF_FAMILIES = {"hu", "arch", "triangle", "lobes"}
 # The size of the leaf in pixels and the light are the camera's.
 _CONDITIONS = ("confidence", "n_leaves", "cut", "may_be_several")
 _N_MASK_SHARES = 2
@@ -218,7 +218,8 @@ class PictureViews:
 def _describe_mask(leaf: Segmentation, condition: Condition) -> np.ndarray:
     """Give the condition of the mask, and its shares: of the picture, and of blade."""
     values = [getattr(condition, name) for name in _CONDITIONS]
-    shares = [leaf.mask.mean(), leaf.blade.sum() / leaf.mask.sum()]
+    n_pixels = np.count_nonzero(leaf.mask)
+    shares = [n_pixels / leaf.mask.size, np.count_nonzero(leaf.blade) / n_pixels]
     return np.array([*values, *shares], np.float32)
 
 
