@@ -38,6 +38,9 @@ class Given:
     def load(self, pictures, extractor):
         return [self.by_file[picture.file] for picture in pictures]
 
+    def stream(self, pictures, extractor):
+        yield from self.load(pictures, extractor)
+
     def stream_augmented(self, pictures, extractor, augmentations, names=None):
         for features in self.load(pictures, extractor):
             yield [features] * len(augmentations)
