@@ -6,11 +6,11 @@
     python -m benchmarks.elsewhere reliability SHARED [--model M] [--plot FILE]
 
 `collections` identifies the pictures in the folders elsewhere, other-collections and
-uci-leaf of SHARED, none of which trained the bundled model. For leaves of known species
-it prints how many rank first, or among the first five, and how many are named correctly
-and wrongly (with a probability of 0.5 or more); for all leaves, the shares of "no leaf"
-and "unclear"; for unknown species, the share that is named; and where both are of one
-camera, the AUROC of P(leaf) P(known) between them.
+uci-leaf of SHARED. It prints how many leaves of known species rank first, or among the
+first five; the share that gets each verdict, and in brackets the share that gets it and
+ranks first; and the share without a name. For unknown species, it prints the share that
+is named, with a probability of 0.5 or more and in all; and where both are of one
+camera, the AUROC of P(leaf) P(known) between them. The last row is the mean.
 
 `altered` alters scans as other people would take the picture (`benchmarks.altering`),
 and prints the share in which the mask of the leaf has an IoU of at least 0.9 with the
@@ -59,6 +59,8 @@ _SWEDISH = {
 }
 #: Botanists doubt the name of these pictures of the UCI leaf collection.
 _DOUBTED = "Corylus avellana"
+_NAMING_VERDICTS = ("species", "uncertain")
+_VERDICTS = (*_NAMING_VERDICTS, "unknown", "unclear", "no-leaf")
 _SIDE = 800
 _MIN_CONFIDENCE = 0.8
 _MIN_IOU = 0.9
@@ -100,30 +102,45 @@ def score_collection(model: leafid.Model, labelled: Labelled) -> list[object]:
             for answer, label in zip(answers, species, strict=True)
         ]
     )
-    named = np.array(
-        [answer.name if answer.verdict == "species" else "" for answer in answers]
-    )
-    is_right = named == np.array(species)
+    is_first = ranks < 1
+    verdicts = np.array([answer.verdict for answer in answers])
     accepted = [(answer.p_leaf or 0) * (answer.p_known or 0) for answer in answers]
+    auroc = None
+    if 0 < is_known.sum() < len(is_known):
+        auroc = roc_auc_score(is_known, accepted)
+    is_named = np.isin(verdicts, _NAMING_VERDICTS)
     return [
         len(answers),
         int(is_known.sum()),
-        _average(ranks < 1, is_known),
+        _average(is_first, is_known),
         _average(ranks < 5, is_known),
-        _average(is_right, is_known),
-        _average((named != "") & ~is_right, is_known),
         *(
-            _average(
-                np.array([answer.verdict == verdict for answer in answers]),
-                np.ones_like(is_known),
-            )
-            for verdict in ("no-leaf", "unclear")
+            _count_verdict(verdicts == verdict, is_first, is_known)
+            for verdict in _VERDICTS
         ),
-        _average(named != "", ~is_known),
-        roc_auc_score(is_known, accepted)
-        if 0 < is_known.sum() < len(is_known)
-        else None,
+        _average(~is_named, is_known),
+        _average(verdicts == "species", ~is_known),
+        _average(is_named, ~is_known),
+        auroc,
     ]
+
+
+def _count_verdict(
+    has_verdict: np.ndarray, is_first: np.ndarray, is_known: np.ndarray
+) -> str | None:
+    if not is_known.any():
+        return None
+    share = has_verdict[is_known].mean()
+    return f"{share:.2f} ({(has_verdict & is_first)[is_known].mean():.2f})"
+
+
+def average_rows(rows: Sequence[Sequence[object]]) -> list[object]:
+    """Average the numbers of each column of `score_collection`, where there are any."""
+    means: list[object] = []
+    for column in zip(*rows, strict=True):
+        numbers = [value for value in column if isinstance(value, float)]
+        means.append(float(np.mean(numbers)) if numbers else None)
+    return means
 
 
 def _average(values: np.ndarray, chosen: np.ndarray) -> float | None:
@@ -349,21 +366,13 @@ def main() -> None:
         [name, *score_collection(model, labelled)]
         for name, labelled in list_collections(options.folder)
     ]
+    rows.append(["mean", *average_rows([scores for _, *scores in rows])])
     columns = [
-        "top-1",
-        "top-5",
-        "right",
-        "wrong",
-        "no leaf",
-        "unclear",
-        "unknown named",
-        "AUROC",
+        *("collection", "n", "known", "top-1", "top-5"),
+        *_VERDICTS,
+        *("no name", "unknown ≥ 0.5", "unknown named", "AUROC"),
     ]
-    print(
-        tabulate(
-            rows, ["collection", "n", "known", *columns], floatfmt=".2f", missingval="–"
-        )
-    )
+    print(tabulate(rows, columns, floatfmt=".2f", missingval="–"))
 
 
 if __name__ == "__main__":

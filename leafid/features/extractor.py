@@ -13,6 +13,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import (
+    FAMILIES,
     LOCAL_DESCRIPTORS,
     get_column_names,
     measure_families,
@@ -32,6 +33,14 @@ NeededParts = Literal["nothing", "leaf", "petiole"]
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for them, in pixels.
 TYPE_SIDE = 400
+#: The name of the vector by which leaves are told from other things. All recipes have
+#: it beside the vectors of their experts.
+LEAF_MEASURES = "leaf measures"
+# Families that take little time. Families that experts have are measured anyway.
+_LEAF_FAMILIES = {"hu", "arch", "triangle", "lobes"}
+# The size of the leaf in pixels and the light are the camera's.
+_CONDITIONS = ("confidence", "n_leaves", "cut", "may_be_several")
+_N_MASK_SHARES = 2
 # Side of the thumbnail that they are measured on, and width of its rim, in pixels.
 _THUMBNAIL_SIDE = 48
 _RIM_WIDTH = 3
@@ -40,9 +49,10 @@ _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6),
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of a picture: a vector for each expert, by name, and its condition.
+    """The features of a picture: vectors by name, and its condition.
 
-    The condition says how well the picture shows its leaf.
+    There is a vector for each expert, and `LEAF_MEASURES`. The condition says how well
+    the picture shows its leaf.
     """
 
     vectors: dict[str, np.ndarray]
@@ -66,6 +76,19 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
 
     @property
+    def vector_names(self) -> list[str]:
+        """The names of the vectors: of the experts, and `LEAF_MEASURES`."""
+        return [*self.experts, LEAF_MEASURES]
+
+    def get_expert(self, name: str) -> Expert:
+        """Get the expert that a vector is for."""
+        if name != LEAF_MEASURES:
+            return self.experts[name]
+        families = _LEAF_FAMILIES.union(*(e.families for e in self.experts.values()))
+        ordered = tuple(family for family in FAMILIES if family in families)
+        return Expert(descriptor="measures", families=ordered)
+
+    @property
     def needed_parts(self) -> NeededParts:
         """The parts that are searched for in pictures.
 
@@ -82,8 +105,10 @@ class FeatureExtractor:
             name_versions(),
             self.longest_side,
             Condition._fields,
-            self.experts[name].make_feature_key(),
+            self.get_expert(name).make_feature_key(),
         ]
+        if name == LEAF_MEASURES:
+            words += _CONDITIONS
         if self.needed_parts == "nothing":
             words.append("not segmented")
         if self.needed_parts == "leaf":
@@ -91,7 +116,7 @@ class FeatureExtractor:
         if augmentation:
             words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
-        if self.experts[name].is_local:
+        if self.get_expert(name).is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):
                 digest.update(
                     array_name.encode() + np.ascontiguousarray(array).tobytes()
@@ -99,11 +124,13 @@ class FeatureExtractor:
         return digest.hexdigest()
 
     def count_values(self, name: str) -> int:
-        """Count the values of an expert's vector, with the condition of the picture."""
-        expert = self.experts[name]
+        """Count the values of a vector, with the condition of the picture."""
+        expert = self.get_expert(name)
         n_condition = len(Condition._fields)
         if expert.is_local:
             return n_condition + self.encoders[name].n_features
+        if name == LEAF_MEASURES:
+            n_condition += len(_CONDITIONS) + _N_MASK_SHARES
         return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
@@ -120,8 +147,9 @@ class FeatureExtractor:
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
-        """Extract the features of all experts, or of the experts with some names."""
-        experts = {name: self.experts[name] for name in names or self.experts}
+        """Extract all vectors, or those with some names."""
+        experts = {name: self.get_expert(name) for name in names or self.vector_names}
+        condition = measure_condition(views.image, views.segmentation)
         families = chain(*(expert.families for expert in experts.values()))
         measured = {}
         # Values that families share are computed once.
@@ -134,8 +162,10 @@ class FeatureExtractor:
                 vectors[name] = self.encoders[name].transform(features)
             else:
                 of_expert = [measured[family] for family in expert.families]
+                if name == LEAF_MEASURES:
+                    of_expert.append(_describe_mask(views.segmentation, condition))
                 vectors[name] = np.concatenate(of_expert)
-        return Features(vectors, measure_condition(views.image, views.segmentation))
+        return Features(vectors, condition)
 
 
 class PictureViews:
@@ -183,6 +213,14 @@ class PictureViews:
                 )
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
+
+
+def _describe_mask(leaf: Segmentation, condition: Condition) -> np.ndarray:
+    """Give the condition of the mask, and its shares: of the picture, and of blade."""
+    values = [getattr(condition, name) for name in _CONDITIONS]
+    n_pixels = np.count_nonzero(leaf.mask)
+    shares = [n_pixels / leaf.mask.size, np.count_nonzero(leaf.blade) / n_pixels]
+    return np.array([*values, *shares], np.float32)
 
 
 def name_versions() -> str:

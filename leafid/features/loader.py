@@ -198,17 +198,21 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         extractor: FeatureExtractor,
         augmentations: Sequence[Augmentation | None],
+        names: Sequence[str] | None = None,
     ) -> Generator[list[Features] | None, None, None]:
         """Yield the features of the augmentations of each picture.
+
+        They have all vectors of the extractor, or those with some names.
 
         The augmentation None stands for the picture itself, as `stream` yields it.
 
         A picture is read, and its leaf searched for, once for all of them.
         """
         keys = {}
+        names = names or extractor.vector_names
         for number, augmentation in enumerate(augmentations):
             words = augmentation.make_feature_key() if augmentation else ""
-            for name in extractor.experts:
+            for name in names:
                 keys[number, name] = extractor.make_feature_key(name, words)
         computation = _CachedComputation(
             keys,
@@ -222,7 +226,7 @@ class FeatureLoader:
                     yield None
                     continue
                 yield [
-                    _read_features(arrays, number, extractor.experts)
+                    _read_features(arrays, number, names)
                     for number in range(len(augmentations))
                 ]
 
@@ -403,18 +407,18 @@ def _extract_features(
     )
     arrays: _Arrays = {}
     for number, of_number in group_by(names, lambda name: name[0]).items():
-        experts = [expert for _, expert in of_number]
         views = source.make_views(augmentations[number])
-        features = extractor.extract_from_views(views, experts)
-        for expert, vector in features.vectors.items():
-            arrays[number, expert] = np.append(features.condition, vector)
+        vector_names = [vector_name for _, vector_name in of_number]
+        features = extractor.extract_from_views(views, vector_names)
+        for vector_name, vector in features.vectors.items():
+            arrays[number, vector_name] = np.append(features.condition, vector)
     return arrays
 
 
-def _read_features(arrays: _Arrays, number: int, experts: Iterable[str]) -> Features:
+def _read_features(arrays: _Arrays, number: int, names: Iterable[str]) -> Features:
     """Make the features of an augmentation from what `_extract_features` returns."""
     n_values = len(Condition._fields)
-    vectors = {expert: arrays[number, expert] for expert in experts}
+    vectors = {name: arrays[number, name] for name in names}
     condition = Condition(*next(iter(vectors.values()))[:n_values].tolist())
     return Features({name: v[n_values:] for name, v in vectors.items()}, condition)
 

@@ -12,6 +12,8 @@ _MAX_ITERATIONS = 500
 # Three folds would be too few: leaves of a few plants look like others if a third of
 # the plants is missing.
 _N_FOLDS = 10
+# The spread below which a column counts as constant: the rest is rounding.
+_MIN_SPREAD = 1e-6
 # The penalty of the calibration.
 _CALIBRATION_REGULARISATION = 1.0
 
@@ -69,9 +71,7 @@ def _make_regression(penalty: float) -> Any:
     return LogisticRegression(C=1 / penalty, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
 
 
-def fit_calibrated(
-    examples: Examples, penalty: float, positive_share: float = 0.5
-) -> tuple[np.ndarray, np.ndarray]:
+def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
 
     Parameters
@@ -80,8 +80,6 @@ def fit_calibrated(
         Of both classes.
     penalty : float
         The weight of the squared coefficients.
-    positive_share : float
-        The share of positives among the rows whose probability will be asked for.
 
     Returns
     -------
@@ -92,12 +90,12 @@ def fit_calibrated(
     """
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-    from leafid.learning.rows import make_rows
-
-    rows = make_rows(examples.rows, standardise=True)
-    compressed, combinations = rows.compressed
-    # In single precision, the last steps would be smaller than the rounding.
-    values = compressed.read(slice(None)).astype(np.float64)
+    mean = examples.rows.mean(axis=0)
+    spread = examples.rows.std(axis=0)
+    varies = spread > _MIN_SPREAD
+    # A constant column has no influence.
+    scale = np.where(varies, spread, np.inf) * max(int(varies.sum()), 1) ** 0.5
+    values = (examples.rows - mean) / scale
     is_positive = examples.is_positive
     weights = balance(examples.weights, is_positive)
     final = fit_logistic(values, is_positive, weights, penalty)
@@ -105,16 +103,15 @@ def fit_calibrated(
         _make_regression(penalty),
         values,
         is_positive,
-        cv=PredefinedSplit(_assign_folds(examples)),
+        cv=PredefinedSplit(assign_folds(examples, _N_FOLDS)),
         method="decision_function",
         params={"sample_weight": weights},
     )
     slope, offset = fit_logistic(
         logits[:, None], is_positive, weights, _CALIBRATION_REGULARISATION
     )
-    offset += np.log(positive_share / (1 - positive_share))
-    coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
-    calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
+    coefficients = final[:-1] / scale
+    calibrated = slope * np.append(coefficients, final[-1] - mean @ coefficients)
     calibrated[-1] += offset
     return calibrated.astype(np.float32), apply_logistic(logits * slope + offset)
 
@@ -127,7 +124,7 @@ def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     return balanced * (len(weights) / 2)
 
 
-def _assign_folds(examples: Examples) -> np.ndarray:
+def assign_folds(examples: Examples, n_folds: int) -> np.ndarray:
     """Assign the groups of each class to folds at random: int (n,).
 
     A group with examples of both classes has one fold.
@@ -141,6 +138,6 @@ def _assign_folds(examples: Examples) -> np.ndarray:
             groups = np.arange(len(groups))
         new = [group for group in np.unique(groups).tolist() if group not in fold_of]
         order = np.random.default_rng(0).permutation(len(new))
-        fold_of |= zip(new, (order % _N_FOLDS).tolist(), strict=True)
+        fold_of |= zip(new, (order % n_folds).tolist(), strict=True)
         folds[of_class] = [fold_of[group] for group in groups.tolist()]
     return folds

@@ -19,7 +19,7 @@ from leafid.learning.knownness import (
     fit_knownness,
     predict_knownness,
 )
-from leafid.learning.leafness import fit_leafness, predict_leafness
+from leafid.learning.leafness import MIN_LEAF, Leafness, predict_leafness
 from leafid.learning.logistic import (
     Examples,
     apply_logistic,
@@ -32,12 +32,6 @@ from leafid.learning.logistic import (
 REJECTED_SHARE = 0.05
 #: Maximum number of quantiles of held-out leaves that are kept for the operating point.
 MAX_QUANTILES = 1001
-# Below this probability of a leaf, a picture surely shows none.
-_NO_LEAF = 0.16
-# Below this probability of a leaf, a picture can't be judged.
-_MIN_LEAF = 0.9
-# Factor of the score of a picture that can't be judged.
-_NO_LEAF_FACTOR = 0.01
 # The smallest probability, and complement of one, that is calibrated.
 _CALIBRATION_FLOOR = 1e-15
 # The same where the calibration is fitted.
@@ -48,22 +42,21 @@ _CALIBRATION_PENALTY = 1.0
 _PLANT_SHARE = 2 / 3
 # The names of fields in model files.
 _STORED_NAMES = {
-    "leaf_coefficients": "leaf",
+    "leafness": "leaf",
     "known_coefficients": "known",
     "calibration": "answer",
 }
 
 
 class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
-    """The coefficients of both probabilities, and their common operating points."""
+    """What gives both probabilities, and their common operating points."""
 
-    #: float32 (n_columns + 1,): for `predict_leafness`, on the vectors of all experts,
-    #: in the recipe's order.
-    leaf_coefficients: np.ndarray
+    #: For `predict_leafness`.
+    leafness: Leafness
     #: float32 (n_evidence + 1,): for `predict_knownness`.
     known_coefficients: np.ndarray
-    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known
-    #: species whose plants are new, ascending.
+    #: float64 (m,): evenly spaced quantiles of the product of both probabilities over
+    #: leaves of known species whose plants are new, ascending.
     quantiles: np.ndarray
     #: float32 (2,): slope and offset of `apply_calibration`, for the probability that
     #: the first species is right: the product of the probabilities of a leaf, of a
@@ -73,15 +66,15 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     )
 
     def assess(
-        self, vectors: np.ndarray, evidence: np.ndarray
+        self, measures: np.ndarray, evidence: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence`
-        is what `compute_evidence` returned.
+        `measures`, float (n, n_columns), are those that `leafness` was fitted to;
+        `compute_evidence` gives the evidence.
         """
         return (
-            predict_leafness(vectors, self.leaf_coefficients),
+            predict_leafness(measures, self.leafness),
             predict_knownness(evidence, self.known_coefficients),
         )
 
@@ -96,20 +89,19 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         The share is as for `find_threshold`.
 
         It is "species" for a picture whose species is named, or why it is rejected:
-        "no-leaf" surely shows none, "unclear" hardly looks like a leaf, "unknown" is
-        probably a leaf of an unknown species. The first two are not counted in the
-        share, but with a share of 0 only pictures with a probability of 0 are rejected.
+        "no-leaf" shows none, "unknown" is probably a leaf of an unknown species. The
+        first are not counted in the share, but with a share of 0 only pictures with a
+        probability of 0 are rejected.
         """
-        is_named = (leaf >= _MIN_LEAF) & (
-            acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
-        )
+        is_leaf = leaf >= MIN_LEAF
         if rejected_share == 0:
-            is_named = leaf > 0
-        conditions = [is_named, leaf < _NO_LEAF, leaf < _MIN_LEAF]
-        return np.select(conditions, ["species", "no-leaf", "unclear"], "unknown")
+            is_leaf = leaf > 0
+        is_known = leaf * known >= self.find_threshold(rejected_share)
+        is_known |= rejected_share == 0
+        return np.select([~is_leaf, is_known], ["no-leaf", "species"], "unknown")
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the value of `acceptance_score` below which pictures are rejected.
+        """Give the product of probabilities below which pictures are rejected.
 
         Infinity to reject all.
 
@@ -131,17 +123,6 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
         )
 
 
-def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Score how surely pictures show a leaf of a known species, from two probabilities.
-
-    Both are float (n,), as `Rejection.assess` gives them.
-
-    The score is the product of both. Pictures that hardly look like leaves have lower
-    scores than all others: many of them are as sure a species as a leaf to the experts.
-    """
-    return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
-
-
 def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
     """Correct a probability: its logit is multiplied by the slope, plus the offset."""
     slope, offset = calibration
@@ -151,25 +132,25 @@ def apply_calibration(probability: float, calibration: tuple[float, float]) -> f
 
 def fit_rejection(
     leaves: HeldOutLeaves,
-    examples: Examples,
+    leafness: Leafness,
+    p_leaf: np.ndarray,
     weights: np.ndarray,
     further: Examples | None = None,
 ) -> Rejection:
-    """Learn both probabilities, and calibrate their product with the first species'.
+    """Learn the probability of a known species, and calibrate that of the first one.
 
     Parameters
     ----------
     leaves : HeldOutLeaves
         One of them at least is of a species of which another plant was seen.
-    examples : Examples
-        The vectors of the same leaves, then of pictures without a leaf.
+    leafness : Leafness
+    p_leaf : ndarray of float, (n,)
+        The probabilities that the leaves are leaves, each without its plant.
     weights : ndarray of float, (n_experts,)
         The weights of the fusion.
     further : Examples, optional
         As for `fit_knownness`.
     """
-    leaf_coefficients, probabilities = fit_leafness(examples)
-    p_leaf = probabilities[: len(leaves.labels)]
     knownness = fit_knownness(leaves, weights, further)
     calibration = _fit_calibration(leaves, p_leaf, knownness, weights)
     # Without the gain, fewer leaves than asked for would be rejected.
@@ -177,11 +158,9 @@ def fit_rejection(
     p_known = knownness.known / (knownness.known + (1 - knownness.known) * odds)
     is_typical = _find_typical(leaves)
     return Rejection(
-        leaf_coefficients,
+        leafness,
         knownness.coefficients,
-        compute_quantiles(
-            acceptance_score(p_leaf, p_known)[is_typical], leaves.weights[is_typical]
-        ),
+        compute_quantiles((p_leaf * p_known)[is_typical], leaves.weights[is_typical]),
         calibration.astype(np.float32),
     )
 

@@ -158,10 +158,9 @@ class Answer(NotebookMixin):
         """The probability that the picture shows a leaf of what `name` says.
 
         It is calibrated on held-out pictures. Where the model names nothing, the first
-        species of the ranking counts; it is None for a picture that can't be read or
-        judged.
+        species of the ranking counts; it is None for a picture that can't be read.
         """
-        if self.verdict in {"unreadable", "unclear"}:
+        if self.problem is not None:
             return None
         return round(self.calibrate(self._first[1]), 9)
 
@@ -171,10 +170,10 @@ class Answer(NotebookMixin):
         if self.whole is not None:
             return self.whole.verdict_text
         verdict = self.verdict
-        if verdict in NO_NAMES:
-            return join_clauses([translate(NO_NAMES[verdict]), *self.doubts])
-        if verdict == "unknown":
+        if verdict in {"unknown", "unclear"}:
             clauses = self._say_unknown()
+        elif verdict in NO_NAMES:
+            clauses = [translate(NO_NAMES[verdict])]
         elif verdict in _HIGHER:
             clauses = self._say_taxon()
         else:
@@ -186,7 +185,9 @@ class Answer(NotebookMixin):
             "Unknown: probably none of the {number} species that the model knows",
             number=len(self.ranking),
         )
-        if self.backed_off and self.backed_off[0] == WILDCARD:
+        if self.verdict == "unclear":
+            head = translate(NO_NAMES["unclear"])
+        elif self.backed_off and self.backed_off[0] == WILDCARD:
             head = translate("Unknown: not even an order is probable enough")
         name = self._describe_species(self.ranking[0][0])
         return [head, translate("the most similar species is {name}", name=name)]

@@ -11,10 +11,11 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
 from leafid.learning.knownness import compute_evidence
+from leafid.learning.leafness import POSSIBLE_LEAF
 from leafid.learning.rejection import Rejection
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
@@ -113,7 +114,7 @@ class Identifier:
         return probabilities
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
-        """Join the vectors of all experts, for `rejection`: float (n, n_columns)."""
+        """Join the vectors of all experts: float (n, n_columns)."""
         return np.hstack([stack(features, name) for name in self.recipe.experts])
 
     def assess(
@@ -140,7 +141,8 @@ class Identifier:
         evidence = compute_evidence(
             scores or self.score(features), trust, self.weights, confidence
         )
-        p_leaf, p_known = self.rejection.assess(self.join_vectors(features), evidence)
+        measures = stack(features, LEAF_MEASURES)
+        p_leaf, p_known = self.rejection.assess(measures, evidence)
         return np.where(confidence > 0, p_leaf, 0.0), p_known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
@@ -156,7 +158,7 @@ class Identifier:
 
 
 def stack(features: Sequence[Features], name: str) -> np.ndarray:
-    """Stack the vectors of an expert: float (n, n_values)."""
+    """Stack the vectors with a name: float (n, n_values)."""
     return np.array([item.vectors[name] for item in features])
 
 
@@ -216,15 +218,20 @@ class TypeModel:
             common_names=common_names,
             n_leaves=int(features.condition.n_leaves),
         )
+        doubts = explain_doubt(features.condition)
         assessed = identifier.assess([features], scores)
         if assessed and rejection:
             leaf, known = assessed
+            decision = rejection.judge(leaf, known, reject_at)[0].item()
+            if decision != "species" and leaf[0] >= POSSIBLE_LEAF and doubts:
+                decision = "unclear"
             answer = replace(
                 answer,
                 p_leaf=round(float(leaf[0]), 9),
                 p_known=round(float(known[0]), 9),
-                decision=rejection.judge(leaf, known, reject_at)[0].item(),
+                decision=decision,
                 calibration=tuple(rejection.calibration.tolist()),
             )
-        reasons = explain_doubt(features.condition, answer.decision)
-        return replace(answer, reasons=reasons)
+        if answer.decision == "no-leaf":
+            doubts = explain_doubt(features.condition, "no-leaf")
+        return replace(answer, reasons=doubts)

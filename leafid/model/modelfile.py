@@ -25,7 +25,7 @@ from leafid.permissions import ESTIMATORS, check_allowed
 from leafid.schema import check_types
 
 T = TypeVar("T")
-FORMAT, FORMAT_VERSION = "leafid-model", 6
+FORMAT, FORMAT_VERSION = "leafid-model", 7
 _SIZE_BYTES = 8
 _FORGERY = (
     "the model holds a classifier of scikit-learn, whose compiled code trusts the "
@@ -192,7 +192,7 @@ def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
                     "has columns"
                 )
             array = array * read_array(scale)
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
+        if array.dtype.kind not in "fu" or not np.isfinite(array).all():
             raise ValueError(
                 f"expected finite numbers in the array {name:.100}, found others"
             )

@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 
 from leafid.learning.plant_fusion import fuse_pictures
-from leafid.learning.rejection import acceptance_score
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.identifier import TypeModel
 from leafid.model.sessions import find_session
@@ -121,7 +120,5 @@ def _judge(
         1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights)))
     )
     p_leaf = max(float(answer.p_leaf or 0) for answer in answers)
-    is_known = acceptance_score(np.array(p_leaf), np.array(p_known)) >= np.average(
-        thresholds, weights=weights
-    )
+    is_known = p_leaf * p_known >= np.average(thresholds, weights=weights)
     return round(p_leaf, 9), round(p_known, 9), "species" if is_known else "unknown"

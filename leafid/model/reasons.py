@@ -73,14 +73,6 @@ def explain_doubt(
                 "go so close that only leaf and sheet are seen, or cut it out"
             )
         )
-    if decision == "unclear" and not reasons:
-        reasons.append(
-            translate(
-                "leafid can't tell whether it shows a leaf: "
-                "lay the leaf on a plain light sheet, "
-                "and go so close that only these are seen, or cut it out"
-            )
-        )
     return tuple(reasons)
 
 

@@ -1,17 +1,20 @@
 """The shapes that the arrays of a model must have."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
+from leafid.features.extractor import LEAF_MEASURES
 from leafid.learning.knownness import count_evidence
+from leafid.learning.leafness import Leafness
 from leafid.learning.linear import apply_feature_map
 from leafid.learning.scorers import LinearScorer, RowTransform
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import Condition
 
 # An array's name, the array, and its shape, in which -1 stands for any length.
 _Array = tuple[str, np.ndarray, tuple[int, ...]]
@@ -63,13 +66,17 @@ def _count_columns(map_: str, n_values: int) -> int:
 
 def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     identifier = model.identifier
-    place, n_joined = identifier.type, 0
+    place = identifier.type
     for name in identifier.recipe.experts:
-        n_joined += yield from _list_expert(identifier, name)
+        yield from _list_expert(identifier, name)
     n_experts = len(identifier.recipe.experts)
     yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield f"{place}.leaf", rejection.leaf_coefficients, (n_joined + 1,)
+        yield from _list_leafness(f"{place}.leaf", rejection.leafness)
+        # The shapes are right by now.
+        n_condition = len(Condition._fields)
+        n_values = identifier.extractor.count_values(LEAF_MEASURES) - n_condition
+        rejection.leafness.check(n_values)
         yield (
             f"{place}.known",
             rejection.known_coefficients,
@@ -84,8 +91,15 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         yield f"{place}.correct_probabilities", thresholds.correct_probabilities, (-1,)
 
 
-def _list_expert(identifier: Identifier, name: str) -> Generator[_Array, None, int]:
-    """List the arrays of an expert; return the length of its vectors."""
+def _list_leafness(name: str, leafness: Leafness) -> Iterator[_Array]:
+    n_nodes = leafness.values.size
+    for field in ("columns", "values", "jumps"):
+        yield f"{name}.{field}", getattr(leafness, field), (n_nodes,)
+    yield f"{name}.roots", leafness.roots, (-1,)
+    yield f"{name}.calibration", leafness.calibration, (2,)
+
+
+def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
     expert = identifier.recipe.experts[name]
     place, n_species = f"{identifier.type}.{name}", len(identifier.species)
     if expert.is_local:
@@ -111,4 +125,3 @@ def _list_expert(identifier: Identifier, name: str) -> Generator[_Array, None, i
         yield label, statistics.remainder, (n_columns,)
         yield label, statistics.mean, (n_columns,)
         yield from _list_transform(label, statistics.transform, n_columns)
-    return n_values

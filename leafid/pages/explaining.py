@@ -222,7 +222,7 @@ def explain(
         traits, note = _measure_traits(image, leaf, answer, model.species, ends)
         outlines = sketch_outlines(leaf.blade)
         opinions = _collect_opinions(model[answer.type].identifier, reduced_image)
-    if answer.has_leaf and answer.verdict != "unclear":
+    if answer.has_leaf:
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
     if len(ranking) > 1:

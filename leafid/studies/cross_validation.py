@@ -264,11 +264,19 @@ def _answer_non_leaves(
 ) -> dict[str, list[Answer]]:
     """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
-    for kind, features in load_non_leaves(
-        model.identifier, pictures, loader, number=N_TESTED_NON_LEAVES, kinds=ALL_KINDS
+    identifier = model.identifier
+    for kind, views in load_non_leaves(
+        identifier.extractor,
+        identifier.type,
+        pictures,
+        loader=loader,
+        number=N_TESTED_NON_LEAVES,
+        kinds=ALL_KINDS,
     ):
-        answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
-        answers.setdefault(kind, []).append(answer)
+        picture = Picture(Path(kind))
+        answers.setdefault(kind, []).extend(
+            model.answer(picture, features, REJECTED_SHARE, {}) for features in views
+        )
     return answers
 
 

@@ -15,10 +15,11 @@ import msgspec
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import Features
+from leafid.features.extractor import LEAF_MEASURES, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
-from leafid.learning.rejection import acceptance_score
+from leafid.learning.leafness import predict_leafness
+from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.row_statistics import RowStatistics, update_ridge
 from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
@@ -204,24 +205,26 @@ def _extend_group(
 def _lower_operating_point(
     identifier: Identifier, features: Sequence[Features | None]
 ) -> Identifier:
-    """Lower the quantiles of `Identifier.rejection` where new pictures have lower ones.
+    """Lower the thresholds of `Identifier.rejection` where new leaves are below them.
 
-    The regression that recognises leaves has seen no leaf of the new species, and may
-    take them for something else.
+    The forest that recognises leaves has seen no leaf of the new species, and may take
+    them for something else.
     """
-    assessed = identifier.assess(
-        [leaf for leaf in features if leaf and leaf.confidence > 0]
-    )
-    if identifier.rejection is None or assessed is None:
+    leaves = [leaf for leaf in features if leaf and leaf.confidence > 0]
+    rejection = identifier.rejection
+    assessed = identifier.assess(leaves)
+    if rejection is None or assessed is None:
         return identifier
-    old = identifier.rejection.quantiles
-    new = np.quantile(acceptance_score(*assessed), np.linspace(0, 1, len(old)))
-    return replace(
-        identifier,
-        rejection=msgspec.structs.replace(
-            identifier.rejection, quantiles=np.minimum(old, new)
-        ),
+    lowest = float(np.quantile(assessed[0], REJECTED_SHARE))
+    leafness = rejection.leafness.admit(lowest)
+    measures = np.array([leaf.vectors[LEAF_MEASURES] for leaf in leaves])
+    p_leaf = predict_leafness(measures, leafness)
+    old = rejection.quantiles
+    new = np.quantile(p_leaf * assessed[1], np.linspace(0, 1, len(old)))
+    lowered = msgspec.structs.replace(
+        rejection, leafness=leafness, quantiles=np.minimum(old, new)
     )
+    return replace(identifier, rejection=lowered)
 
 
 def _extend_scorer(

@@ -14,7 +14,7 @@ from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.folds import FoldPlan, relative_picture_weights
 from leafid.training.fusing import fuse_experts, select_scores
-from leafid.training.rejection import train_rejection
+from leafid.training.rejection import train_leafness, train_rejection
 from leafid.training.training_set import TrainingSet
 
 
@@ -81,15 +81,18 @@ def train_identifiers(
     with using_one_thread():
         names = loader.show_progress(recipe.experts, len(recipe.experts), "fit")
         experts = {name: train_expert(plan, name, keep_statistics) for name in names}
+        leafness = None
+        if plan.folds.without_species:
+            leafness = train_leafness(plan, pictures, loader)
         for type_ in loader.show_progress(types, len(types), "learn to reject"):
             scores = select_scores(plan, type_, experts)
             identifier, answers = fuse_experts(plan, type_, experts, scores)
-            if answers.is_known.any():
+            if leafness and answers.is_known.any():
                 rejection = train_rejection(
                     identifier,
                     plan,
                     scores=scores,
-                    pictures=pictures,
+                    leafness=leafness,
                     unknown=unknown,
                     loader=loader,
                 )

@@ -1,43 +1,81 @@
 """Learns to reject pictures, from known and unknown species, and without a leaf."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
 from leafid.features.augmentation import Augmentation
-from leafid.features.extractor import Features
+from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
-from leafid.learning.knownness import (
-    HeldOutLeaves,
-    compute_evidence,
-)
+from leafid.learning.knownness import HeldOutLeaves, compute_evidence
+from leafid.learning.leafness import Leafness, fit_leafness
 from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
-from leafid.learning.rows import make_array, release_memory
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 from leafid.training.folds import FoldPlan
 from leafid.training.fusing import HeldOutScores
-from leafid.training.training_set import TrainingSet
 
-# Number of pictures without a leaf that an identifier of sheets learns from.
-_N_SHEETS = 240
+# Number of pictures without a leaf that a training on sheets learns from.
+_N_SHEETS = 960
 # The same of photos: anything can be behind the leaf of a photo.
-_N_PHOTOS = 720
-#: Maximum number of held-out leaves that it learns from.
+_N_PHOTOS = 1_440
+#: Maximum number of held-out leaves of a type that it learns from.
 MAX_HELD_OUT = 1_500
+
+
+@dataclass(frozen=True, eq=False)
+class LeafnessFit:
+    """The leafness that types learn together, and what it says of held-out leaves."""
+
+    leafness: Leafness
+    #: int (n,): the rows of held-out leaves of each type.
+    rows: Mapping[AcquisitionType, np.ndarray]
+    #: float64 (n,), as `rows`: their probabilities without their plant.
+    probabilities: Mapping[AcquisitionType, np.ndarray]
+
+
+def train_leafness(
+    plan: FoldPlan, pictures: Sequence[Picture], loader: FeatureLoader
+) -> LeafnessFit | None:
+    """Train the distinction of leaves from other things, for all types of a plan.
+
+    The pictures lend their background to pictures without a leaf. None where there is
+    nothing to learn from.
+    """
+    training_set = plan.training_set
+    rows = {type_: _sample_leaves(plan, type_) for type_ in plan.types}
+    joined = np.concatenate([*rows.values()])
+    leaf_pictures = training_set.select_pictures(training_set.picture_indices[joined])
+    drawings = gather_non_leaves(plan, pictures, loader)
+    non_leaves = list(chain.from_iterable(drawings))
+    if min(len(joined), len(non_leaves)) < 2:
+        return None
+    numbers = np.repeat(np.arange(len(drawings)), [*map(len, drawings)])
+    measures = [features.vectors[LEAF_MEASURES] for features in non_leaves]
+    n_examples = len(joined) + len(non_leaves)
+    examples = Examples(
+        rows=np.vstack([training_set.vectors[LEAF_MEASURES][joined], measures]),
+        is_positive=np.arange(n_examples) < len(joined),
+        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(non_leaves))),
+        groups=[*(picture.group for picture in leaf_pictures), *map(str, numbers)],
+    )
+    leafness, probabilities = fit_leafness(examples)
+    ends = np.cumsum([len(of_type) for of_type in rows.values()])
+    parts = np.split(probabilities[: len(joined)], ends[:-1])
+    return LeafnessFit(leafness, rows, dict(zip(rows, parts, strict=True)))
 
 
 def train_rejection(
     identifier: Identifier,
     plan: FoldPlan,
     scores: HeldOutScores,
-    pictures: Sequence[Picture],
+    leafness: LeafnessFit,
     unknown: Sequence[Picture],
     loader: FeatureLoader,
 ) -> Rejection | None:
@@ -50,8 +88,8 @@ def train_rejection(
     plan : FoldPlan
     scores : HeldOutScores
         What its experts give to the held-out rows of its type.
-    pictures : sequence of Picture
-        They lend their background to pictures without a leaf.
+    leafness : LeafnessFit
+        What was learned of leaves for all types of the plan.
     unknown : sequence of Picture
         Leaves of species that the identifier doesn't know.
     loader : FeatureLoader
@@ -64,8 +102,8 @@ def train_rejection(
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
         return None
     training_set = plan.training_set
-    sample = _sample_leaves(identifier, plan)
-    rows = plan.held_out_rows[identifier.type][sample]
+    rows = leafness.rows[identifier.type]
+    positions = np.searchsorted(plan.held_out_rows[identifier.type], rows)
     indices = training_set.picture_indices[rows]
     leaf_pictures = training_set.select_pictures(indices)
     confidence = training_set.confidence[rows]
@@ -76,30 +114,22 @@ def train_rejection(
         confidence=confidence,
         is_jittered=training_set.augmentations[rows] > 0,
         trust=expert_trust(identifier.recipe, confidence),
-        scores=scores.map(lambda of_experts: [s[sample] for s in of_experts]),
+        scores=scores.map(lambda of_experts: [s[positions] for s in of_experts]),
     )
-    non_leaves = gather_non_leaves(identifier, pictures, loader)
-    if not non_leaves or not leaves.sees_species.without_plant.any():
+    if not leaves.sees_species.without_plant.any():
         return None
-    kinds = [kind for kind, _ in non_leaves]
-    features = [features for _, features in non_leaves]
-    examples = Examples(
-        rows=_join_vectors(training_set, rows, features),
-        is_positive=np.arange(len(rows) + len(kinds)) < len(rows),
-        weights=np.append(leaves.weights, np.ones(len(kinds))),
-        groups=np.append(leaves.plants, kinds),
-    )
+    p_leaf = leafness.probabilities[identifier.type]
     further = _assess_unknown(identifier, unknown, loader)
-    return fit_rejection(leaves, examples, identifier.weights, further)
+    return fit_rejection(leaves, leafness.leafness, p_leaf, identifier.weights, further)
 
 
-def _sample_leaves(identifier: Identifier, plan: FoldPlan) -> np.ndarray:
-    """Sample positions among the held-out rows of the identifier's type with a leaf."""
-    rows = plan.held_out_rows[identifier.type]
-    indices = plan.training_set.picture_indices[rows]
-    pictures = plan.training_set.select_pictures(indices)
-    sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
-    return sample[plan.training_set.confidence[rows[sample]] > 0]
+def _sample_leaves(plan: FoldPlan, type_: AcquisitionType) -> np.ndarray:
+    """Sample rows with a leaf among the held-out rows of a type."""
+    training_set = plan.training_set
+    rows = plan.held_out_rows[type_]
+    pictures = training_set.select_pictures(training_set.picture_indices[rows])
+    sample = rows[sample_by_plant(pictures, MAX_HELD_OUT, plan.seed)]
+    return sample[training_set.confidence[sample] > 0]
 
 
 def _assess_unknown(
@@ -124,72 +154,60 @@ def _assess_unknown(
     )
 
 
-def _join_vectors(
-    training_set: TrainingSet, rows: np.ndarray, further: Sequence[Features]
-) -> np.ndarray:
-    """Join the vectors of all experts, of the training set's rows and further features.
-
-    The result is float16.
-    """
-    names = list(training_set.recipe.experts)
-    ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
-    n_rows = len(rows) + len(further)
-    vectors = make_array(n_rows, int(ends[-1]), np.float16, training_set.folder)
-    for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
-        part[: len(rows)] = training_set.vectors[name][rows]
-        part[len(rows) :] = [features.vectors[name] for features in further]
-        release_memory(training_set.vectors[name])
-    return vectors
-
-
 def gather_non_leaves(
-    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
-) -> list[tuple[str, Features]]:
-    """Gather the features of pictures without a leaf, with the pictures' kinds."""
+    plan: FoldPlan, pictures: Sequence[Picture], loader: FeatureLoader
+) -> list[list[Features]]:
+    """Gather the measures of pictures without a leaf, the views of each together."""
+    type_ = plan.types[0]
     number = _N_PHOTOS
-    if identifier.type.lies_on_sheet:
+    if type_.lies_on_sheet:
         number = _N_SHEETS
-    return list(
-        load_non_leaves(
-            identifier, pictures, loader=loader, number=number, kinds=TRAINING_KINDS
-        )
+    drawings = load_non_leaves(
+        plan.training_set.extractor,
+        type_,
+        pictures,
+        loader=loader,
+        number=number,
+        kinds=TRAINING_KINDS,
+        names=[LEAF_MEASURES],
     )
+    return [views for _, views in drawings]
 
 
 def load_non_leaves(
-    identifier: Identifier,
+    extractor: FeatureExtractor,
+    type_: AcquisitionType,
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     number: int,
     kinds: Iterable[str],
-) -> Iterator[tuple[str, Features]]:
+    names: Sequence[str] | None = None,
+) -> Iterator[tuple[str, list[Features]]]:
     """Load the features of `number` pictures without a leaf, with their kinds.
 
-    In each of them the segmentation takes something for a leaf.
+    Each drawing comes as it is, and jittered, so that a poor picture does not look like
+    a leaf for that: whichever of both the segmentation takes something for a leaf in.
 
-    Every second one is jittered, so that a poor picture does not look like a leaf for
-    that. The sheets of `pictures` lend their background. The leaf is searched for, and
-    features are extracted, as in a picture of the identifier's type.
+    The sheets of `pictures` lend their background. The leaf is searched for as in a
+    picture of the type. The features have all vectors, or those with some names.
     """
     sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.
     sheets = sheets or list(pictures)
     indices = np.linspace(0, len(sheets) - 1, min(number // 2, len(sheets))).astype(int)
-    type_ = identifier.type
     if type_.lies_on_sheet:
         # Pictures of sheets are segmented alike: their types share these in the cache.
         type_ = AcquisitionType.SCAN
     sources = [replace(sheets[index], type=type_) for index in indices]
-    names = list(kinds)
-    for position, kind in enumerate(names):
+    kinds = list(kinds)
+    for position, kind in enumerate(kinds):
         augmentations = [
             Augmentation("no-leaf", ALL_KINDS[kind]),
             Augmentation("jittered-no-leaf", ALL_KINDS[kind]),
         ]
         stream = loader.stream_augmented(
-            sources[position :: len(names)], identifier.extractor, augmentations
+            sources[position :: len(kinds)], extractor, augmentations, names
         )
         with closing(stream):
-            for features in chain.from_iterable(filter(None, stream)):
-                if features.confidence > 0:
-                    yield kind, features
+            for drawings in filter(None, stream):
+                yield kind, [view for view in drawings if view.confidence > 0]

@@ -54,9 +54,8 @@ def test_a_calibration_changes_the_number_everywhere_alike(
         product = record["leaf"] * record["known"] * record["ranking"][0]["probability"]
         assert number == pytest.approx(calibrate(product), abs=1e-6)
         whole, digit = format_probability(number), format_probability(number, 1)
-        certainty = (
-            "Sure:" if number >= 0.98 else "Probably" if number >= 0.6 else "Perhaps"
-        )
+        words_by_level = ["Sure:", "Probably", "Perhaps", "Unsure, but most like"]
+        certainty = words_by_level[sum(number < level for level in (0.98, 0.6, 0.2))]
 
         rows = cli("predict", *words, "--format", "csv").rows
         assert {float(row["answer_probability"]) for row in rows} == {number}

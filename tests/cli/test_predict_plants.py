@@ -52,11 +52,7 @@ def test_pictures_that_can_not_be_judged_are_left_out_of_a_plant(files, drawn_mo
     assert some.ranking == fuse_answers(model.types, answers[1:], 0).ranking
     assert (some.verdict == "unclear", some.reasons) == (False, ())
     for part in fuse_answers(model.types, blurred, 0).expand():
-        assert (part.verdict, part.name, part.answer_probability) == (
-            "unclear",
-            None,
-            None,
-        )
+        assert (part.verdict, part.name) == ("unclear", None)
         assert part.reasons == ("it is blurred",)
 
 

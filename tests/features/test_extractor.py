@@ -9,7 +9,12 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
+from leafid.features.extractor import (
+    LEAF_MEASURES,
+    FeatureExtractor,
+    PictureViews,
+    segment_as_type,
+)
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
@@ -37,6 +42,10 @@ def learn_encoder(kind, n_values=128, **options):
     return kind(2, 4, **options).fit(features)  # fmt: skip
 
 
+# Families of experts are among the measures by which a leaf is recognised.
+LEAF_FAMILIES = ["geometry", "hu", "arch", "triangle", "lobes", "interior"]
+
+
 def test_a_vector_for_every_expert(leaf):
     experts = {
         "fisher": SIFT,
@@ -46,6 +55,7 @@ def test_a_vector_for_every_expert(leaf):
         "points": structs.replace(SIFT, descriptor="detected-sift"),
         "shape": Expert(descriptor="measures", families=("geometry", "hu")),
         "again": Expert(descriptor="measures", families=("hu",)),
+        "texture": Expert(descriptor="measures", families=("interior",)),
     }
     encoders = {
         name: learn_encoder(FisherEncoder) for name in ("fisher", "margin", "points")
@@ -55,12 +65,14 @@ def test_a_vector_for_every_expert(leaf):
         "chroma": learn_encoder(FisherEncoder, 256),
     }
     features = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
-    assert list(features.vectors) == list(experts)
+    assert list(features.vectors) == [*experts, LEAF_MEASURES]
     assert 0 <= features.confidence <= 1
     lengths = {name: len(vector) for name, vector in features.vectors.items()}
     measures = {
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
+        "texture": len(get_column_names(["interior"])),
+        LEAF_MEASURES: len(get_column_names(LEAF_FAMILIES)) + 6,
     }
     assert lengths == {**dict.fromkeys(encoders, 16), "words": 2, **measures}
     for vector in features.vectors.values():

@@ -9,7 +9,7 @@ import pytest
 
 from leafid.features import loader as module
 from leafid.features.augmentation import Augmentation
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.loader import TYPE_FEATURES, FeatureLoader, PictureFunction
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
@@ -226,7 +226,8 @@ def test_cached_and_new_pictures_in_any_order(pictures, store, monkeypatch, jobs
 def test_few_features_are_held_at_once(pictures, monkeypatch):
     """A stream over many pictures has the peak of few, also with an empty cache."""
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 8)
-    features = Features({"shape": np.ones(100_000)}, Condition(1.0))
+    vectors = {"shape": np.ones(100_000), LEAF_MEASURES: np.ones(1)}
+    features = Features(vectors, Condition(1.0))
     monkeypatch.setattr(FeatureExtractor, "extract_from_views", lambda *_: features)
     small = replace(SHAPE, longest_side=32)
     peaks = []

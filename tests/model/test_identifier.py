@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.features.extractor import Features
+from leafid.features.extractor import LEAF_MEASURES, Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -38,7 +38,10 @@ class Given:
     def load(self, pictures, extractor):
         return [self.by_file[picture.file] for picture in pictures]
 
-    def stream_augmented(self, pictures, extractor, augmentations):
+    def stream(self, pictures, extractor):
+        yield from self.load(pictures, extractor)
+
+    def stream_augmented(self, pictures, extractor, augmentations, names=None):
         for features in self.load(pictures, extractor):
             yield [features] * len(augmentations)
 
@@ -61,9 +64,9 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
                         )
                     )
                     vector = (centre + 0.1 * random.normal(size=6)).astype(np.float32)
-                    vectors[file] = Features(
-                        {"first": vector, "second": vector[:4]}, Condition(0.9)
-                    )
+                    by_name = {"first": vector, "second": vector[:4]}
+                    by_name[LEAF_MEASURES] = vector
+                    vectors[file] = Features(by_name, Condition(0.9))
     return pictures, Given(vectors)
 
 

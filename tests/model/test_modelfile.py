@@ -192,7 +192,9 @@ def list_free_arrays(manifest):
     """List the arrays whose length is that of no species, measure or mode."""
     for type_model in manifest["model"]["types"].values():
         yield type_model["thresholds"]["correct_probabilities"]["values"]
-        yield type_model["identifier"]["rejection"]["quantiles"]["values"]
+        rejection = type_model["identifier"]["rejection"]
+        yield rejection["quantiles"]["values"]
+        yield rejection["leaf"]["roots"]["values"]
 
 
 def test_every_array_must_have_the_shape_that_the_manifest_demands(

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -7,8 +9,10 @@ from hypothesis import strategies as st
 from leafid.features.loader import FeatureLoader
 from leafid.model import model as model_module
 from leafid.model.answer import rank_species
+from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.segmentation.condition import Condition
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +67,32 @@ def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(
     assert [species for species, _ in answer.ranking] == sorted(
         species for species, _ in answer.ranking
     )
+
+
+@pytest.mark.parametrize(
+    ("p_leaf", "p_known", "cut", "decision"),
+    [
+        (1.0, 1.0, 0.5, "species"),
+        (1.0, 0.0, 0.5, "unclear"),
+        (1.0, 0.0, 0.0, "unknown"),
+        (0.3, 1.0, 0.5, "unclear"),
+        (0.3, 1.0, 0.0, "no-leaf"),
+        # What surely is no leaf isn't told to be shown as a whole.
+        (0.05, 1.0, 0.5, "no-leaf"),
+    ],
+)
+def test_a_rejected_picture_is_unclear_for_a_reason_that_was_measured(
+    trained, loader, queries, monkeypatch, p_leaf, p_known, cut, decision
+):
+    type_model = trained[queries[0].type]
+    probabilities = np.array([p_leaf]), np.array([p_known])
+    monkeypatch.setattr(Identifier, "assess", lambda *_: probabilities)
+    [features] = loader.stream(queries[:1], type_model.identifier.extractor)
+    condition = Condition(0.9, cut=cut)
+    answer = type_model.answer(
+        queries[0], replace(features, condition=condition), 0.05, {}
+    )
+    assert answer.decision == decision
+    reason = "what leafid takes for the leaf is cut off"
+    is_told = any(text.startswith(reason) for text in answer.reasons)
+    assert is_told == (cut > 0 and decision != "no-leaf")

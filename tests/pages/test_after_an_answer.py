@@ -100,8 +100,8 @@ def test_what_a_person_says_is_kept_and_exported(page, leaves):
             ("", "", "", "unknown, probability of a known species 30.0%"),
         ),
         (
-            {"verdict": "unclear", "name": None, "answer_probability": None},
-            ("", "", "", "unclear, probability of a leaf 20.0%"),
+            {"verdict": "unclear", "name": None},
+            ("", "", "", "unclear, probability of a known species 30.0%"),
         ),
     ],
 )

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from leafid.features.extractor import LEAF_MEASURES
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import TRAINING_KINDS
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -12,16 +13,17 @@ from tests.drawing.collection import TYPES
 
 
 @pytest.mark.parametrize(
-    ("type_", "number"), list(zip(TYPES, [240, 240, 720], strict=True))
+    ("type_", "number"), list(zip(TYPES, [960, 960, 1440], strict=True))
 )
 def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
-    """Three times as many pictures without a leaf are drawn for photos as for sheets.
+    """Half as many more pictures without a leaf are drawn for photos as for sheets.
 
     Two are drawn for each of some sheets.
     """
     drawn = []
 
-    def stream(_loader, pictures, _extractor, augmentations):
+    def stream(_loader, pictures, _extractor, augmentations, names):
+        assert names == [LEAF_MEASURES]
         assert [augmentation.kind for augmentation in augmentations] == [
             "no-leaf",
             "jittered-no-leaf",
@@ -30,11 +32,12 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
         yield from (None for _ in pictures)
 
     monkeypatch.setattr(FeatureLoader, "stream_augmented", stream)
-    identifier = SimpleNamespace(type=type_, extractor=None)
+    training_set = SimpleNamespace(extractor=None)
+    plan = SimpleNamespace(types=[type_], training_set=training_set)
     pictures = [
         Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)
     ]
-    assert gather_non_leaves(identifier, pictures, FeatureLoader()) == []
+    assert gather_non_leaves(plan, pictures, FeatureLoader()) == []
     assert len({file for file, _ in drawn}) == len(drawn) == number // 2
     assert set(Counter(kind for _, kind in drawn).values()) == {
         number // 2 // len(TRAINING_KINDS)

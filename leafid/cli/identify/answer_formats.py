@@ -54,8 +54,7 @@ def format_answer(
     Formats other than text have entries for each picture of a plant.
 
     With `open_world`, runs have the calibrated probabilities of a leaf of the species,
-    as text has; with `rank_rejected`, text has a ranking of rejected pictures as well,
-    unless they can't be judged.
+    as text has; with `rank_rejected`, text has a ranking of rejected pictures as well.
     """
     if form == "text":
         return _format_text(answer, select, rank_rejected)
@@ -109,7 +108,7 @@ def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[
     if answer.parts:
         lines.append(translate("together"))
     lines.append(f"  {answer.verdict_text}")
-    if answer.name or (rank_rejected and answer.verdict != "unclear"):
+    if answer.name or rank_rejected:
         lines += _format_ranking(select(answer), answer)
     return [escape_unprintable("\n".join([*lines, ""]), keep="\n\N{NO-BREAK SPACE}")]
 

@@ -52,7 +52,7 @@ function describeAnswer({ name, verdict, answer_probability, leaf, known }) {
   const text = `leafid: ${name ?? verdict}`;
   if (name) return `${text} ${formatPercent(answer_probability)}`;
   if (leaf === null) return text;
-  if (verdict === "unknown") return `${text}, ${translate("probability of a known species {share}", { share: formatPercent(known) })}`;
+  if (verdict !== "no-leaf") return `${text}, ${translate("probability of a known species {share}", { share: formatPercent(known) })}`;
   return `${text}, ${translate("probability of a leaf {share}", { share: formatPercent(leaf) })}`;
 }
 
