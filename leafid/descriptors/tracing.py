@@ -15,9 +15,10 @@ from leafid.segmentation.pixels import Mask, find_bounding_box
 
 #: Points of an outline.
 CONTOUR_POINTS = 2048
-# Side to which a small leaf is enlarged first, and the empty pixels around it.
+# Side to which a small leaf is enlarged first, and the empty pixels around it: they
+# have room for the smoothing of lines between its parts.
 _SIDE = 600
-_PAD = 3
+_PAD = 6
 # Number of parts of a leaf that are joined, and the widest gap, in sides of the leaf.
 _MAX_PARTS = 40
 _MAX_GAP = 0.1

@@ -59,7 +59,7 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
 
 
 def weigh_pictures(
-    labels: np.ndarray,
+    labels: Sequence[str] | np.ndarray,
     plants: Sequence[str] | np.ndarray,
     species_balance: float,
     plant_balance: float,
