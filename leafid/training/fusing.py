@@ -103,7 +103,7 @@ def _fit_weights(
     trust = expert_trust(training_set.recipe, training_set.confidence[rows])
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     # Leaves of a species that their camera showed no other plant of are far harder.
-    is_compared = is_known & _have_another_plant(pictures)
+    is_compared = is_known & _have_another_plant(pictures, plan.pictures)
     if is_compared.any():
         is_known = is_compared
     weights = fit_fusion_weights(
@@ -122,8 +122,10 @@ def _fit_weights(
     return weights, answers
 
 
-def _have_another_plant(pictures: Sequence[Picture]) -> np.ndarray:
+def _have_another_plant(
+    pictures: Sequence[Picture], all_pictures: Sequence[Picture]
+) -> np.ndarray:
     """Tell whether collections have further plants of pictures' species: bool (n,)."""
-    plants = group_by(pictures, lambda picture: (picture.species, picture.collection))
+    plants = group_by(all_pictures, lambda p: (p.species, p.collection))
     counts = {key: len({p.group for p in group}) for key, group in plants.items()}
     return np.array([counts[p.species, p.collection] > 1 for p in pictures], bool)
