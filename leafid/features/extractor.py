@@ -15,7 +15,6 @@ from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import (
     FAMILIES,
     LOCAL_DESCRIPTORS,
-    get_column_names,
     measure_families,
 )
 from leafid.features.recipe import LONGEST_SIDE, Expert
@@ -122,16 +121,6 @@ class FeatureExtractor:
                     array_name.encode() + np.ascontiguousarray(array).tobytes()
                 )
         return digest.hexdigest()
-
-    def count_values(self, name: str) -> int:
-        """Count the values of a vector, with the condition of the picture."""
-        expert = self.get_expert(name)
-        n_condition = len(Condition._fields)
-        if expert.is_local:
-            return n_condition + self.encoders[name].n_features
-        if name == LEAF_MEASURES:
-            n_condition += len(_CONDITIONS) + _N_MASK_SHARES
-        return n_condition + len(get_column_names(expert.families))
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture.
