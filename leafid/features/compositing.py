@@ -204,17 +204,13 @@ def _vary_leaf(
     # It is maybe mirrored, rotated, narrowed and seen in perspective.
     rotation = random.uniform(0, 2 * np.pi)
     direction = random.uniform(0, np.pi)
-    narrowing = (
-        rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
-    )
+    narrowing = narrow(direction, random.uniform(*widths))
     mirroring = np.diag([-1.0 if random.random() < 0.5 else 1.0, 1.0])
     linear = narrowing @ rotate(rotation) @ mirroring * (length / max(rows, cols))
     tilt = random.uniform(-_TILT, _TILT, 2) / max(rows, cols)
     matrix = project(linear, tilt, np.array([cols - 1, rows - 1]) / 2, centre)
     brightness = random.uniform(*brightnesses)
-    values = (np.arange(256) / 255) ** np.exp(random.uniform(-_GAMMA, _GAMMA)) * (
-        255 * brightness
-    )
+    values = bend_levels(np.exp(random.uniform(-_GAMMA, _GAMMA)), brightness)
     levels = make_image(np.dstack([values] * 3 + [np.arange(256)])).reshape(256, 1, 4)
     return relight(
         leaf, levels, max_slope=_LIGHT_SLOPE, random=random, precision=np.float32
@@ -286,6 +282,17 @@ def point_to(angle: float | np.ndarray) -> np.ndarray:
 def rotate(angle: float) -> np.ndarray:
     """Return the matrix, float64 (2, 2), that rotates positions by an angle."""
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+def narrow(direction: float, width: float) -> np.ndarray:
+    """Return the matrix, float64 (2, 2), that narrows things along a direction."""
+    axis = point_to(direction)
+    return np.eye(2) - (1 - width) * np.outer(axis, axis)
+
+
+def bend_levels(gamma: float, brightness: float = 1.0) -> np.ndarray:
+    """Return what a gamma and a brightness make of the grey levels: float64 (256,)."""
+    return (np.arange(256) / 255) ** gamma * (255 * brightness)
 
 
 def project(
