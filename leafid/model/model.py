@@ -429,12 +429,10 @@ def _split_into_batches(
     if grouping:
         groups = list(group_by(pictures, GROUPINGS[grouping]).values())
     batch: list[list[Picture]] = []
-    n_pictures = 0
     for group in groups:
-        if batch and n_pictures + len(group) > BATCH_SIZE:
+        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
             yield batch
-            batch, n_pictures = [], 0
+            batch = []
         batch.append(group)
-        n_pictures += len(group)
     if batch:
         yield batch
