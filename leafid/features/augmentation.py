@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from leafid.features import compositing
 from leafid.features.compositing import (
+    RANGES,
     bend_levels,
     make_image,
     narrow,
@@ -32,34 +33,12 @@ from leafid.versions import DRAWING_VERSION
 _MIN_WIDTH = 0.6
 # By how much perspective enlarges the near end and reduces the far end at most.
 _PERSPECTIVE = 0.16
-# The range of the light's gamma.
-_GAMMA = (0.7, 1.4)
-# The range of the light's brightness.
-_BRIGHTNESS = (0.85, 1.0)
 # The maximum slope of the light from the middle to a side.
 _LIGHT_SLOPE = 0.08
-# The range of the size that a picture is reduced to before it is enlarged again.
-_REDUCTION = (0.45, 1.0)
 # The share of the jittered pictures that are poor.
 _POOR_SHARE = 1 / 3
-# The range of a poor picture's longer side, in pixels.
-_SIDE = (70, 640)
-# The range of a poor picture's gamma.
-_POOR_GAMMA = (0.5, 2.0)
-# The range of the lightness of a poor picture's leaf beside the sheet.
-_LEAF_LIGHT = (0.4, 1.6)
-# The range of the colourfulness of a poor picture's leaf.
-_COLOURFULNESS = (0.0, 1.2)
-# The range of the part of the light that each channel of a poor picture keeps.
-_TINT = (0.85, 1.0)
-# The range of a poor picture's blur: its standard deviation in pixels.
-_BLUR = (0.0, 1.5)
 # Less blur changes nothing.
 _LEAST_BLUR = 0.3
-# The range of the standard deviation of a poor picture's noise, in grey levels.
-_NOISE = (0.0, 4.0)
-# The range of the quality of a poor picture's JPEG.
-_QUALITY = (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
 _MAX_COMPOSITED_SIDE = 640
 
@@ -167,10 +146,13 @@ def jitter_picture(
     fill = not acquisition_type.lies_on_sheet
     if random.random() < _POOR_SHARE:
         return _degrade_picture(image, leaf, random, fill=fill)
+    ranges = RANGES["jitter"]
     rows, cols = image.shape[:2]
-    reduction = random.uniform(*_REDUCTION)
+    reduction = random.uniform(*ranges["reduction"])
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
-    levels = bend_levels(random.uniform(*_GAMMA), random.uniform(*_BRIGHTNESS))
+    levels = bend_levels(
+        random.uniform(*ranges["gamma"]), random.uniform(*ranges["brightness"])
+    )
     reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     small = relight(
         reduced,
@@ -192,27 +174,28 @@ def _degrade_picture(
     The lightness and the colours of the leaf are changed relative to its background,
     then those of the whole picture.
     """
-    side = np.exp(random.uniform(*np.log(_SIDE)))
+    ranges = RANGES["poor"]
+    side = np.exp(random.uniform(*np.log(ranges["side"])))
     scale = min(1.0, side / max(image.shape[:2]))
     cols, rows = (max(1, round(length * scale)) for length in image.shape[1::-1])
     reduce = partial(cv2.resize, dsize=(cols, rows), interpolation=cv2.INTER_AREA)
     small = reduce(image).astype(np.float32)
     share = reduce(leaf.astype(np.float32))[..., None]
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)[..., None]
-    recoloured = random.uniform(*_LEAF_LIGHT) * (
-        grey + random.uniform(*_COLOURFULNESS) * (small - grey)
+    recoloured = random.uniform(*ranges["leaf_light"]) * (
+        grey + random.uniform(*ranges["colourfulness"]) * (small - grey)
     )
     changed = make_image(small + share * (recoloured - small))
     tilted = _tilt(changed, (cols, rows), random, fill=fill)
-    if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
+    if (blur := random.uniform(*ranges["blur"])) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
-    levels = bend_levels(np.exp(random.uniform(*np.log(_POOR_GAMMA))))
-    tint = random.uniform(*_TINT, 3).astype(np.float32)
+    levels = bend_levels(np.exp(random.uniform(*np.log(ranges["gamma"]))))
+    tint = random.uniform(*ranges["tint"], 3).astype(np.float32)
     lit = cv2.LUT(tilted, levels.astype(np.float32)) * tint
     noise = random.standard_normal(lit.shape, np.float32) * np.float32(
-        random.uniform(*_NOISE)
+        random.uniform(*ranges["noise"])
     )
-    quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*_QUALITY))]
+    quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*ranges["quality"]))]
     _, content = cv2.imencode(".jpg", make_image(lit + noise), quality)
     return np.asarray(cv2.imdecode(content, cv2.IMREAD_COLOR), np.uint8)
 
