@@ -275,8 +275,8 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
     They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
     rim's lightness, of the distance of its colours from their median, standard
     deviations of the rim and of the whole, range of the corners' colours, and roughness
-    (mean absolute differences of neighbours) of the rim and of the whole. `picture` has
-    no effect.
+    (absolute differences of neighbours): percentiles, and means down and across.
+    `picture` has no effect.
     """
     small = cv2.resize(
         image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA
@@ -290,9 +290,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
         np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0
     )
     roughness = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
-    rim_roughness = np.concatenate(
-        [roughness[0][:, ~inner[0]].ravel(), roughness[1][~inner[:, 0]].ravel()]
-    )
+    differences = np.concatenate([*map(np.ravel, roughness)])
     corners = [
         lab[rows, cols].mean(axis=(0, 1))
         for rows in _CORNER_SLICES
@@ -305,7 +303,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
             rim.std(axis=0),
             lab.std(axis=(0, 1)),
             np.ptp(corners, axis=0),
-            np.log1p(100 * np.percentile(rim_roughness, (25, 50, 75, 95))),
+            np.log1p(100 * np.percentile(differences, (25, 50, 75, 95))),
             np.log1p(100 * np.array([roughness[0].mean(), roughness[1].mean()])),
         ]
     ).astype(np.float32)

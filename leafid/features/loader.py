@@ -71,6 +71,12 @@ class PictureFunction:
     #: The type in which results are stored.
     dtype: type[np.floating] = np.float16
 
+    def compute_by_key(
+        self, image: np.ndarray, picture: Picture, keys: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Compute the result, by the only one of some keys."""
+        return {key: self.compute(image, picture) for key in keys}
+
 
 #: `measure_type_features`, from which acquisition types are recognised.
 TYPE_FEATURES = PictureFunction(
@@ -234,7 +240,7 @@ class FeatureLoader:
         computation = _CachedComputation(
             keys={key: f"{key}|{name_versions()}"},
             longest_side=function.longest_side,
-            function=partial(_compute_function, function),
+            function=function.compute_by_key,
             dtype=function.dtype,
         )
         results: list[np.ndarray | None] = []
@@ -410,12 +416,3 @@ def _read_features(arrays: _Arrays, number: int, names: Iterable[str]) -> Featur
     vectors = {name: arrays[number, name] for name in names}
     condition = Condition(*next(iter(vectors.values()))[:n_values].tolist())
     return Features({name: v[n_values:] for name, v in vectors.items()}, condition)
-
-
-def _compute_function(
-    function: PictureFunction,
-    image: np.ndarray,
-    picture: Picture,
-    names: Sequence[str],
-) -> _Arrays:
-    return {name: function.compute(image, picture) for name in names}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.linalg.blas import ssyrk
+from sklearn.preprocessing import StandardScaler
 
 from leafid.errors import LeafidError
 from leafid.learning.linear import apply_feature_map
@@ -166,21 +167,13 @@ def make_rows(
     """
     # Where columns are not scaled, an approximate mean is enough.
     sample = vectors if standardise else vectors[:: max(1, len(vectors) // _N_SAMPLED)]
-    n_rows = len(sample)
-    first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
-    # Values are taken relative to the first row, so that a constant column is exactly
-    # 0.
-    sums = np.zeros(len(first))
-    squares = np.zeros(len(first))
-    for part in iterate_batches(n_rows, len(first)):
-        values = apply_feature_map(sample[part].astype(np.float32), map) - first
-        sums += values.sum(axis=0)
-        squares += np.square(values, out=values).sum(axis=0)
+    statistics = StandardScaler()
+    for part in iterate_batches(*sample.shape):
+        statistics.partial_fit(apply_feature_map(sample[part].astype(np.float32), map))
     release_memory(vectors)
-    mean = sums / n_rows
     scale = None
     if standardise:
-        spread = np.sqrt(np.maximum(squares / n_rows - mean**2, 0))
+        spread = np.sqrt(statistics.var_)
         # A constant column is set to 0: dividing by its spread would amplify rounding
         # errors.
         varies = spread > _MIN_SPREAD
@@ -192,7 +185,7 @@ def make_rows(
         vectors=vectors,
         domains=domains,
         map=map,
-        mean=(first + mean).astype(np.float32),
+        mean=statistics.mean_.astype(np.float32),
         scale=scale,
         folder=folder,
     )
