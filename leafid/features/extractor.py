@@ -15,6 +15,7 @@ from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import (
     FAMILIES,
     LOCAL_DESCRIPTORS,
+    get_column_names,
     measure_families,
 )
 from leafid.features.recipe import LONGEST_SIDE, Expert
@@ -121,6 +122,11 @@ class FeatureExtractor:
                     array_name.encode() + np.ascontiguousarray(array).tobytes()
                 )
         return digest.hexdigest()
+
+    def count_leaf_measures(self) -> int:
+        """Count the values of `LEAF_MEASURES`."""
+        columns = get_column_names(self.get_expert(LEAF_MEASURES).families)
+        return len(columns) + len(_CONDITIONS) + _N_MASK_SHARES
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture.

@@ -152,8 +152,4 @@ def test_a_picture_that_can_not_be_judged_supports_no_other():
     answers = [answer("a", sure, decision="unclear"), answer("b", doubtful)]
     pooled = pool_answers(answers)
     assert pooled[1].ranking == answers[1].ranking
-    assert (pooled[0].verdict, pooled[0].name, pooled[0].answer_probability) == (
-        "unclear",
-        None,
-        None,
-    )
+    assert (pooled[0].verdict, pooled[0].name) == ("unclear", None)
