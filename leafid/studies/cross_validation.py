@@ -17,7 +17,7 @@ from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
-from leafid.model.sessions import pool_evidence_held_out
+from leafid.model.sessions import pool_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split
 from leafid.training.identifiers import train_identifiers
@@ -289,7 +289,7 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     by_split = group_by(answers, lambda fold: (fold.seed, fold.setting))
     pooled = []
     for folds in by_split.values():
-        held_out = pool_evidence_held_out([fold.held_out for fold in folds])
+        held_out = pool_held_out([fold.held_out for fold in folds])
         for fold, of_fold in zip(folds, held_out, strict=True):
             pooled.append(replace(fold, held_out=of_fold))
     return pooled
