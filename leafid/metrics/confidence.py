@@ -234,7 +234,7 @@ def open_set_curve(
     """
     known_scores = np.asarray(known, np.float64)
     unknown_scores = np.asarray(unknown, np.float64)
-    is_named = np.broadcast_to(is_correct, known_scores.shape)
+    is_named = np.broadcast_to(np.asarray(is_correct, bool), known_scores.shape)
     # Nothing is above the first threshold.
     thresholds = np.append(
         np.inf, np.unique(np.append(known_scores, unknown_scores))[::-1]

@@ -301,17 +301,19 @@ def compute_statistics(
 def _estimate(
     statistics: Sequence[Statistics],
     options: ScoreOptions,
-    pairs: Sequence[tuple[int, int]] = (),
+    pairs: Sequence[tuple[int, int]] | None = None,
 ) -> list[Estimate]:
     """Estimate the scores of runs or, where there are pairs, their differences."""
     values = [score.compute() for score in statistics]
-    if pairs:
+    if pairs is not None:
         values = [float(subtract(values[a], values[b])) for a, b in pairs]
     has_intervals = all(len(score.further) for score in statistics)
     if options.intervals == "none" or not has_intervals:
         return [*map(Estimate, values)]
-    samples = bootstrap_scores(statistics, options.bootstrap, is_paired=bool(pairs))
-    if pairs:
+    samples = bootstrap_scores(
+        statistics, options.bootstrap, is_paired=pairs is not None
+    )
+    if pairs is not None:
         samples = np.array([samples[a] - samples[b][::-1] for a, b in pairs])
     # The tails are equal.
     tail = (1 - options.bootstrap.confidence) / 2

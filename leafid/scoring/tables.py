@@ -88,7 +88,7 @@ WIDTH = 100
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 # What would be markup in the cells of Markdown.
-_MARKUP = re.compile(r"[\\|*_`<\[]")
+_MARKUP = re.compile(r"[\\|*_`<]")
 _LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
@@ -270,15 +270,16 @@ def _format_marked(cell: Cell, digits: int) -> str:
 def _format_markdown(table: Table, digits: int) -> str:
     rows = []
     for row in table.rows:
-        cells = []
-        for cell in row:
-            text = _MARKUP.sub(r"\\\g<0>", _format_marked(cell, digits))
-            if isinstance(cell, Estimate) and cell.is_best:
-                text = re.sub(r"^\S+", r"**\g<0>**", text)
-            cells.append(text)
-        rows.append(cells)
+        rows.append([_format_markdown_cell(cell, digits) for cell in row])
     text = tabulate(rows, table.columns, "pipe", disable_numparse=True)
     return "\n\n".join([*filter(None, [table.title]), text, *table.notes]) + "\n"
+
+
+def _format_markdown_cell(cell: Cell, digits: int) -> str:
+    text = _MARKUP.sub(r"\\\g<0>", _format_marked(cell, digits))
+    if isinstance(cell, Estimate) and cell.is_best:
+        text = re.sub(r"^[-.\d]+", r"**\g<0>**", text)
+    return text
 
 
 def _join_columns(columns: Sequence[Sequence[str]]) -> str:
