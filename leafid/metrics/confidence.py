@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from leafid.metrics.averages import (
     Floats,
+    Indices,
     accuracy_score,
     average_by_group,
     divide,
@@ -230,23 +231,22 @@ def open_set_curve(
     Examples
     --------
     >>> open_set_curve([0.9, 0.8], [0.1], [True, False])
-    (array([0., 0., 0., 1.]), array([0. , 0.5, 0.5, 0.5]))
+    (array([0., 0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5, 0.5]))
     """
     known_scores = np.asarray(known, np.float64)
     unknown_scores = np.asarray(unknown, np.float64)
     is_named = np.broadcast_to(np.asarray(is_correct, bool), known_scores.shape)
-    # Nothing is above the first threshold.
-    thresholds = np.append(
-        np.inf, np.unique(np.append(known_scores, unknown_scores))[::-1]
+    # Nothing is above the first threshold, all above the last one.
+    scores = np.concatenate([known_scores, unknown_scores, [np.inf, -np.inf]])
+    thresholds = np.unique(scores)[::-1]
+
+    def count_accepted(scores: Floats) -> Indices:
+        return len(scores) - np.searchsorted(np.sort(scores), thresholds)
+
+    return (
+        divide(count_accepted(unknown_scores), len(unknown_scores)),
+        divide(count_accepted(known_scores[is_named]), len(known_scores)),
     )
-    rates = []
-    for scores, n_pictures in (
-        (unknown_scores, len(unknown_scores)),
-        (known_scores[is_named], len(known_scores)),
-    ):
-        n_below = np.searchsorted(np.sort(scores), thresholds)
-        rates.append(divide(len(scores) - n_below, n_pictures))
-    return rates[0], rates[1]
 
 
 def open_set_classification_rate(

@@ -35,7 +35,9 @@ _REACH = _LIMIT + NormalDist().inv_cdf(POWER)
 # number of plants 3 %.
 _SIMULATIONS = 1000
 # Number of sizes that the differences of plants are rounded to.
-_SIZES = 32
+_SIZES = 16
+# Multiples of the number of plants by the normal distribution that are tried.
+_MULTIPLES = np.geomspace(0.25, 4, 140)
 
 
 def score_plants_alone(runs: Sequence[Statistics]) -> list[Floats]:
@@ -111,6 +113,7 @@ def count_plants_needed(differences: Floats, seed: int = 0) -> int | None:
         deviations = np.sqrt(counts @ signed**2)
         return float(np.mean(counts @ signed > _LIMIT * deviations))
 
-    about = (_REACH / DIFFERENCE) ** 2 * (sizes**2 @ shares)
-    n_plants = bisect_left(range(int(4 * about) + 10), POWER, key=simulate_power)
+    expected = (_REACH / DIFFERENCE) ** 2 * (sizes**2 @ shares)
+    numbers = np.ceil(expected * _MULTIPLES).astype(int)
+    n_plants = numbers[bisect_left(numbers, POWER, key=simulate_power)]
     return int(float(f"{n_plants:.2g}"))

@@ -90,10 +90,12 @@ def test_the_open_set_curve_is_that_of_each_threshold(known, unknown, random):
     # Where all names are correct, it is the ROC curve.
     labels = [1] * len(known) + [0] * len(unknown)
     expected = roc_curve(labels, known + unknown, drop_intermediate=False)
-    assert np.allclose(open_set_curve(known, unknown), expected[:2])
+    curve = np.array(open_set_curve(known, unknown))
+    assert np.allclose(curve[:, :-1], expected[:2])
+    assert curve[:, -1].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(("known", "unknown"), product([[], [0.5]], repeat=2))
+@pytest.mark.parametrize(("known", "unknown"), [*product([[], [0.5]], repeat=2)])
 def test_what_has_no_curve(known, unknown):
     area = open_set_classification_rate(known, unknown, [True] * len(known))
     assert math.isnan(area) == (not (known and unknown))
