@@ -199,8 +199,8 @@ def compare(
         two-sided probability by paired randomisation over plants if both were equally
         good, "p (Holm)" the same corrected for the number of pairs, "A - B low" and
         "A - B high" the ends of its interval, "effect size" Cohen's d over plants, and
-        "plants for 0.02" how many plants show such a difference (NaN or None where
-        there is none).
+        "plants for 0.02" how many plants show such a difference (NaN where there
+        is none).
 
     Raises
     ------

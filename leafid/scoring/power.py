@@ -79,10 +79,10 @@ def find_smallest_difference(pairs: Sequence[Floats]) -> float:
     return _REACH * np.sqrt(accuracy_score(variances)) or np.nan
 
 
-def count_plants_needed(differences: Floats, seed: int = 0) -> int | None:
+def count_plants_needed(differences: Floats, seed: int = 0) -> float:
     """Count the plants that show a difference of `DIFFERENCE` with power `POWER`.
 
-    None where runs that differ as much on single plants can't differ so much.
+    NaN where runs that differ as much on single plants can't differ so much.
 
     Parameters
     ----------
@@ -92,15 +92,15 @@ def count_plants_needed(differences: Floats, seed: int = 0) -> int | None:
 
     Returns
     -------
-    int or None
-        With two digits that hold.
+    float
+        A whole number with two digits that hold, or NaN.
     """
     sizes = np.abs(differences)
     level = to_indices(np.round(sizes * divide(_SIZES, sizes.max(initial=0), 0)))
     sizes, shares = average_by_group(sizes, level), np.bincount(level) / len(level)
     mean = sizes @ shares
     if not mean >= DIFFERENCE:
-        return None
+        return np.nan
     # How much more often the better run is better on a plant than it is worse.
     excess = DIFFERENCE / mean
     signed = np.append(sizes, -sizes)

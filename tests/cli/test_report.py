@@ -105,6 +105,8 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     with (tmp_path / "out" / "tables" / "comparison.csv").open() as comparison:
         rows = [*csv.DictReader(comparison)]
     assert all(f"{float(row['p']):.3f}" in page.words for row in rows)
+    # What a row has no value of, as of a species without confusions, is a dash.
+    assert ">None<" not in page.html
     with (tmp_path / "out" / "tables" / "matrix-run.csv").open() as matrix:
         counts = {row.pop("species"): row for row in csv.DictReader(matrix)}
     assert counts["Betula pendula"]["Ginkgo biloba"] == "6"
