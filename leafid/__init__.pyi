@@ -17,6 +17,7 @@ from .pictures.picture import AcquisitionType as AcquisitionType
 from .pictures.picture import Collection as Collection
 from .pictures.picture import Picture as Picture
 from .pictures.reading import read_collection as read_collection
+from .scoring.curves import compute_curves as compute_curves
 from .scoring.evaluation import compare as compare
 from .scoring.evaluation import evaluate as evaluate
 from .segmentation.result import Segmentation as Segmentation

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import itemgetter
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import ImageError
+from leafid.errors import ImageError, LeafidError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
@@ -21,6 +22,7 @@ from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
+from leafid.scoring.curves import CURVES, make_curve_table
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS
 from leafid.scoring.reading.runs import Run
@@ -121,6 +123,11 @@ def make_report(
         )
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
+    curves: dict[str, str] = {}
+    for kind in CURVES:
+        with suppress(LeafidError):
+            tables[kind] = make_curve_table(kind, all_judged)
+            curves[kind], drawings[kind] = plots.draw_curve_plot(tables[kind])
     details = []
     for judged in all_judged:
         known = judged.select(judged.is_known)
@@ -147,6 +154,7 @@ def make_report(
         tables=tables,
         metrics=options.metrics,
         scores_plot=_plot_scores(tables["scores"], options.metrics[0].name),
+        curves=curves,
         details=details,
         shown=shown,
         images=_make_thumbnails(names, pictures, jobs),

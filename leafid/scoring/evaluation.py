@@ -63,9 +63,9 @@ class Records(list[dict[str, Any]]):
 
         Parameters
         ----------
-        form : {"text", "latex", "csv", "json"}, default "text"
+        form : {"text", "latex", "markdown", "csv", "json"}, default "text"
         digits : int, default 3
-            Number of decimals of scores in text and LaTeX, from 1.
+            Number of decimals of scores in text, LaTeX and Markdown, from 1.
 
         Returns
         -------
@@ -136,7 +136,11 @@ def evaluate(
     list of dict
         A record for each group and run, with the group's name under `by`, "run",
         "pictures", "missing", "left out", "plants", and each metric by its name (NaN
-        where there is none). It can be written with `render`.
+        where there is none). Of several runs also the "letter" of each and, by type and
+        metric such as "S": whether it is the "S best", the letters of runs that it is
+        "S better than", "S p a" as the corrected p of the difference from run a, and
+        the "S smallest difference" that the plants show. It can be written with
+        `render`.
 
     Raises
     ------
@@ -193,7 +197,10 @@ def compare(
         A record for each acquisition type (and their mean, and all pictures), metric
         and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
         two-sided probability by paired randomisation over plants if both were equally
-        good, "p (Holm)" the same corrected for the number of pairs.
+        good, "p (Holm)" the same corrected for the number of pairs, "A - B low" and
+        "A - B high" the ends of its interval, "effect size" Cohen's d over plants, and
+        "plants for 0.02" how many plants show such a difference (NaN where there
+        is none).
 
     Raises
     ------
@@ -202,7 +209,7 @@ def compare(
     LeafidError
         When something is wrong with the ground truth or a run.
     """
-    options = make_options(metrics, bootstrap=bootstrap)
+    options = make_options(metrics, "bounds", bootstrap)
     ground_truth, judged = _judge(truth, runs, False)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")

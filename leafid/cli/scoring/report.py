@@ -1,9 +1,10 @@
 """Write a report on runs: one HTML page with scores, plots, and wrong answers.
 
-The page shows the scores of each acquisition type with their intervals, those of every
-species, which species were taken for which, and every picture with the outline of its
-leaf and its answers. It is a single file that needs no network. The folder tables/
-beside it has every table as CSV and LaTeX, and the confusion matrix also as SVG.
+The page shows the scores of each acquisition type with their intervals, how reliable
+their confidence is, the scores of every species, which species were taken for which,
+and every picture with the outline of its leaf and its answers. It is a single file that
+needs no network. The folder tables/ beside it has every table and curve as CSV and
+LaTeX, and curves and the confusion matrix also as SVG.
 
 examples:
   leafid report imageclef2011 run.txt --output report
