@@ -16,7 +16,7 @@ examples:
 
 from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.outputs import Console, print_tables
-from leafid.cli.scoring.common import TruthOptions, select_type
+from leafid.cli.scoring.common import TruthOptions
 from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
@@ -40,7 +40,7 @@ def run(options: Options, console: Console) -> None:
         select_scored(pictures, options.part, source=options.truth),
         source=options.truth,
     )
-    truth = select_type(truth, options)
+    truth = truth.select_type(options.only_type, options.truth)
     more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
     if len(taxonomy.ranks) == 1:
