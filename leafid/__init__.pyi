@@ -22,6 +22,7 @@ from .scoring.evaluation import check as check
 from .scoring.evaluation import compare as compare
 from .scoring.evaluation import convert as convert
 from .scoring.evaluation import evaluate as evaluate
+from .scoring.hierarchy import evaluate_hierarchy as evaluate_hierarchy
 from .scoring.resampling import Bootstrap as Bootstrap
 from .segmentation.result import Segmentation as Segmentation
 from .studies.api import crossval as crossval

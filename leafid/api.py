@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from leafid.checking import Seed, check_arguments
 from leafid.errors import InputError, LeafidError
@@ -22,10 +22,9 @@ from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pages.explaining import Explanation, explain_answer
-from leafid.pictures.columns import Labelled, are_all, is_path, to_pictures
+from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
-from leafid.pictures.reading import Paths, read_and_warn
 from leafid.pictures.splits import (
     assume_plants,
     check_labels,
@@ -34,8 +33,6 @@ from leafid.pictures.splits import (
 )
 from leafid.pictures.summary import warn_of_shared_pictures
 
-#: An acquisition type, or a word for it.
-TypeName = AcquisitionType | str
 _log = logging.getLogger(__name__)
 
 
@@ -123,7 +120,7 @@ def train(
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
         further = select_unknown_pictures(
-            read_pictures(unknown, assume_type, "unknown"), pictures
+            read_with_type(unknown, assume_type, "unknown"), pictures
         )
         return train_model(
             pictures,
@@ -183,22 +180,18 @@ def read_training_pictures(
 
     The bundled model recognises unknown types by default.
     """
-    pictures = select_pictures(read_pictures(collection, assume_type))
+    pictures = select_pictures(read_with_type(collection, assume_type))
     return assign_types_and_warn(pictures, loader, recogniser)
 
 
-def read_pictures(
+def read_with_type(
     collection: Labelled, assume_type: TypeName | None, argument: str = "collection"
 ) -> Sequence[Picture]:
-    """Read pictures, or make them as `to_pictures` does, of an assumed type if any."""
-    pictures: Sequence[Picture]
-    if is_path(collection) or are_all(collection, is_path):
-        pictures = read_and_warn(cast("Paths", collection), (EmptyClass,)).pictures
-    else:
-        pictures = to_pictures(collection, argument)
-    if assume_type is None:
+    """Read pictures, or make them of an object, of an assumed type if there is one."""
+    pictures = read_pictures(collection, argument, (EmptyClass,))
+    type_ = parse_type("assume_type", assume_type)
+    if type_ is None:
         return pictures
-    type_ = _parse_type("assume_type", assume_type)
     return [replace(picture, type=type_) for picture in pictures]
 
 
@@ -246,21 +239,12 @@ def load_recipes(
     only_type: TypeName | None = None,
 ) -> dict[AcquisitionType, Recipe]:
     """Load a recipe for each type of the pictures, or for one of these types only."""
-    only = None
-    if only_type is not None:
-        only = _parse_type("only_type", only_type)
+    only = parse_type("only_type", only_type)
     name = os.fspath(recipe)
     return {
         type_: load_recipe(name, type_)
         for type_ in choose_types_to_train([name], pictures, only)
     }
-
-
-def _parse_type(argument: str, word: TypeName) -> AcquisitionType:
-    try:
-        return AcquisitionType.parse(word)
-    except LeafidError as error:
-        raise InputError(f"{argument}: {error}") from None
 
 
 @check_arguments

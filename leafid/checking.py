@@ -44,46 +44,38 @@ def check_arguments(function: F) -> F:
     """
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function)
-    variable = inspect.Parameter.VAR_POSITIONAL
 
     @wraps(function)
     def call(*values: Any, **keywords: Any) -> Any:
         arguments = signature.bind(*values, **keywords).arguments
         for name, value in arguments.items():
-            is_checked = signature.parameters[name].kind is not variable
-            if is_checked and not _allows(hints[name], value):
-                words = " or ".join(dict.fromkeys(_describe(hints[name])))
+            hint = hints[name]
+            kinds = [hint]
+            if get_origin(hint) in (Union, UnionType):
+                kinds = [*get_args(hint)]
+            if not any(_allows(kind, value) for kind in kinds):
+                words = " or ".join(map(_describe, kinds))
                 raise InputError(f"{name}: expected {words}, found {value!r:.100}")
         return function(*values, **keywords)
 
     return call  # type: ignore[return-value]
 
 
-def _allows(hint: Any, value: Any) -> bool:
-    origin = get_origin(hint)
-    parts = get_args(hint)
-    if hint is Any:
-        return True
+def _allows(kind: Any, value: Any) -> bool:
+    origin = get_origin(kind) or kind
+    parts = get_args(kind)
     if origin is Annotated:
-        kind, lowest = parts
-        return _allows(kind, value) and value >= lowest
+        return _allows(parts[0], value) and value >= parts[1]
     if origin is Literal:
         return isinstance(value, str) and value in parts
-    if origin in (Union, UnionType):
-        return any(_allows(part, value) for part in parts)
-    return isinstance(value, _CLASSES.get(hint, origin or hint))
+    return kind is Any or isinstance(value, _CLASSES.get(kind, origin))
 
 
-def _describe(hint: Any) -> list[str]:
-    """List the words for what an annotation allows."""
-    origin = get_origin(hint)
-    parts = get_args(hint)
+def _describe(kind: Any) -> str:
+    origin = get_origin(kind) or kind
+    parts = get_args(kind)
     if origin is Annotated:
-        [words] = _describe(parts[0])
-        return [f"{words} from {parts[1]}"]
+        return f"{_describe(parts[0])} from {parts[1]}"
     if origin is Literal:
-        return [*map(repr, parts)]
-    if origin in (Union, UnionType):
-        return [words for part in parts for words in _describe(part)]
-    class_ = origin or hint
-    return [_WORDS.get(class_, class_.__name__)]
+        return " or ".join(map(repr, parts))
+    return _WORDS.get(origin, origin.__name__)

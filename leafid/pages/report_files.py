@@ -7,7 +7,7 @@ from typing import Any
 from leafid.checking import PositiveInt, check_arguments
 from leafid.files import StrPath, write_files
 from leafid.pages.report_page import make_report
-from leafid.pictures.columns import Labelled, is_path, to_pictures
+from leafid.pictures.columns import Labelled, TypeName, is_path, to_pictures
 from leafid.pictures.reading import read_collection
 from leafid.scoring.evaluation import (
     Part,
@@ -38,7 +38,7 @@ def report(
     intervals: Intervals = "bounds",
     bootstrap: Bootstrap | None = None,
     part: Part | None = None,
-    only_type: str | None = None,
+    only_type: TypeName | None = None,
     digits: PositiveInt = 3,
     jobs: int = 1,
 ) -> Path:

@@ -4,16 +4,19 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from leafid.errors import InputError
+from leafid.errors import InputError, LeafidError
+from leafid.files import StrPath
 from leafid.pictures.labels import make_labels
-from leafid.pictures.picture import Collection, Picture
+from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.readers import tables
-from leafid.pictures.reading import Paths, name_clashing_pictures
+from leafid.pictures.reading import Paths, name_clashing_pictures, read_and_warn
 
+#: An acquisition type, or a word for it.
+TypeName = AcquisitionType | str
 #: A `pandas.DataFrame`.
 Frame = Any
 #: What `to_pictures` takes, or the paths of one collection or several.
@@ -36,7 +39,7 @@ def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
     return entries
 
 
-def is_path(value: Any) -> bool:
+def is_path(value: Any) -> TypeGuard[StrPath]:
     """Tell whether a value is a path."""
     return isinstance(value, (str, os.PathLike))
 
@@ -47,9 +50,28 @@ def are_all(values: Any, is_kind: Callable[[Any], bool]) -> bool:
     return is_sequence and all(map(is_kind, values))
 
 
+def parse_type(argument: str, word: TypeName | None) -> AcquisitionType | None:
+    """Parse an acquisition type; an `InputError` names the argument."""
+    if word is None:
+        return None
+    try:
+        return AcquisitionType.parse(word)
+    except LeafidError as error:
+        raise InputError(f"{argument}: {error}") from None
+
+
 def is_frame(value: Any) -> bool:
     """Tell whether a value is a `pandas.DataFrame`, which needn't be installed."""
     return all(hasattr(value, name) for name in ("columns", "index", "to_numpy"))
+
+
+def read_pictures(
+    source: Labelled, argument: str, refused: tuple[type[str], ...] = ()
+) -> Sequence[Picture]:
+    """Read collections as `read_and_warn` does, or make pictures by `to_pictures`."""
+    if is_path(source) or are_all(source, is_path):
+        return read_and_warn(cast("Paths", source), refused).pictures
+    return to_pictures(source, argument)
 
 
 def to_pictures(source: Any, argument: str) -> Sequence[Picture]:

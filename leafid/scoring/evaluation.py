@@ -2,7 +2,6 @@
 
 import logging
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from numbers import Real
@@ -20,7 +19,13 @@ from leafid.errors import (
 )
 from leafid.files import StrPath, open_output, write_files
 from leafid.grouping import count_noun
-from leafid.pictures.columns import Labelled, list_values, to_pictures
+from leafid.pictures.columns import (
+    Labelled,
+    TypeName,
+    is_path,
+    list_values,
+    to_pictures,
+)
 from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.metrics import (
     OPEN_WORLD_METRICS,
@@ -125,7 +130,7 @@ def evaluate(
     intervals: Intervals = "none",
     bootstrap: Bootstrap | None = None,
     part: Part | None = None,
-    only_type: str | None = None,
+    only_type: TypeName | None = None,
     taxonomy: Labelled | None = None,
     official: bool = False,
     leave_out_missing: bool = False,
@@ -282,7 +287,7 @@ def compare(
     intervals: Intervals = "none",
     bootstrap: Bootstrap | None = None,
     part: Part | None = None,
-    only_type: str | None = None,
+    only_type: TypeName | None = None,
 ) -> Records:
     """Test whether runs differ, each with every other, as ``leafid compare`` does.
 
@@ -379,7 +384,7 @@ def convert(
 def _find_known_names(against: Labelled | None) -> KnownNames | None:
     if against is None:
         return None
-    if isinstance(against, (str, os.PathLike)):
+    if is_path(against):
         return read_known_names(against)
     return collect_known_names(to_pictures(against, "against"))
 

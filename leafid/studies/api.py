@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from leafid.api import (
-    TypeName,
     assign_types_and_warn,
     load_recipes,
     open_loader,
-    read_pictures,
+    read_with_type,
     select_pictures,
 )
 from leafid.checking import PositiveInt, Seed, check_arguments
 from leafid.errors import InputError, LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import StrPath
-from leafid.pictures.columns import Labelled, is_path, list_values
+from leafid.pictures.columns import Labelled, TypeName, is_path, list_values
 from leafid.pictures.folds import (
     Folds,
     FoldsLike,
@@ -232,7 +231,7 @@ def _select(
     parts: bool,
 ) -> list[Picture]:
     """Select the labelled pictures that folds are of: with indices, all pictures."""
-    pictures = read_pictures(collection, assume_type)
+    pictures = read_with_type(collection, assume_type)
     source = str(getattr(collection, "root", "the collection"))
     has_indices = are_given(folds)
     selected = select_pictures(pictures, all_parts=parts or has_indices, source=source)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
@@ -19,7 +20,7 @@ class TruthOptions(ReadingOptions):
         "folder of XML, collection, …GroundTruth.txt, or CSV of picture,species",
     )
     runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="+")
-    part: str | None = option(
+    part: Any = option(
         "part to score (default: the test part if it has labels, else all)",
         choices=("train", "val", "test"),
     )

@@ -30,14 +30,11 @@ def run(options: Options, console: Console) -> None:
         raise UsageError(
             "expected at least two runs to compare; see 'leafid compare --help'"
         )
-    scoring = options.as_score_options()
     truth = read_truth(options)
     differences = compare(
         truth,
         read_runs(options, truth, console),
-        options.metrics,
-        intervals=options.intervals,
-        bootstrap=scoring.bootstrap,
+        **options.as_arguments(),
     )
     tables = [differences.tables["scores"].table, differences.table]
     print_tables(tables, options, console, options.digits)

@@ -95,10 +95,8 @@ def run(options: Options, console: Console) -> None:
     scores = evaluate(
         truth,
         read_runs(options, truth, console, official=options.official),
-        options.metrics,
         by=["type", *options.by],
-        intervals=options.intervals,
-        bootstrap=options.as_score_options().bootstrap,
+        **options.as_arguments(),
         official=options.official,
         sets=options.sets,
         average=options.average,

@@ -38,7 +38,6 @@ class Options(TruthOptions, ScoringOptions):
 
 
 def run(options: Options, console: Console) -> None:
-    scoring = options.as_score_options()
     check_results(options.output, FILE_NAME, [options.truth, *options.runs])
     truth = read_truth(options)
     runs = read_runs(options, truth, console)
@@ -54,9 +53,7 @@ def run(options: Options, console: Console) -> None:
         options.output,
         title=Path(options.truth).resolve().name,
         pictures=pictures,
-        metrics=options.metrics,
-        intervals=options.intervals,
-        bootstrap=scoring.bootstrap,
+        **options.as_arguments(),
         digits=options.digits,
         jobs=options.jobs,
     )

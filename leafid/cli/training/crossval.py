@@ -57,8 +57,6 @@ _ARGUMENTS = (
     "by",
     "folds",
     "hold_out",
-    "intervals",
-    "metrics",
     "only_type",
     "open_world",
     "output",
@@ -126,13 +124,12 @@ def run(options: Options, console: Console) -> int:
     if options.output:
         inputs = [options.folds] if isinstance(options.folds, str) else []
         check_output(options.output, inputs, file="folds.csv")
-    scoring = options.as_score_options()
     arguments = {name: getattr(options, name) for name in _ARGUMENTS}
     with open_loader(options, console) as loader:
         study = crossval(
             options.read(options.collections, EmptyClass),
             options.recipe or "default",
-            bootstrap=scoring.bootstrap,
+            **options.as_arguments(),
             cache=loader,
             **arguments,
         )

@@ -47,7 +47,6 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
 def run(options: Options, console: Console) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
     plan = read_experiment(options.experiment)
-    scoring = options.as_score_options()
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(options.output, [], file=f"{output.name}.csv")
@@ -55,9 +54,7 @@ def run(options: Options, console: Console) -> int:
         study = experiment(
             plan,
             *(options.read(path, EmptyClass) for path in options.collections),
-            metrics=options.metrics,
-            intervals=options.intervals,
-            bootstrap=scoring.bootstrap,
+            **options.as_arguments(),
             cache=loader,
         )
     tables = study.list_tables()

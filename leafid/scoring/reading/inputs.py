@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 
 from leafid.errors import InputError, UsageError
-from leafid.pictures.columns import is_frame, list_values, to_pictures
+from leafid.pictures.columns import (
+    TypeName,
+    is_frame,
+    is_path,
+    list_values,
+    parse_type,
+    read_pictures,
+    to_pictures,
+)
 from leafid.pictures.picture import Picture, to_run_name
-from leafid.pictures.reading import read_and_warn
 from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.run_reading import (
     make_checked_run,
@@ -39,7 +46,7 @@ def to_ground_truth(
     truth: Any,
     *,
     part: str | None = None,
-    only_type: str | None = None,
+    only_type: TypeName | None = None,
     taxonomy: Any = None,
     **reading: str | None,
 ) -> GroundTruth:
@@ -66,13 +73,12 @@ def to_ground_truth(
     """
     if isinstance(truth, GroundTruth):
         return truth
+    type_ = parse_type("only_type", only_type)
     source = "truth"
     more: Sequence[Picture] = ()
-    if isinstance(taxonomy, (str, os.PathLike)):
-        more = read_and_warn(taxonomy).pictures
-    elif taxonomy is not None:
-        more = to_pictures(taxonomy, "taxonomy")
-    if isinstance(truth, (str, os.PathLike)):
+    if taxonomy is not None:
+        more = read_pictures(taxonomy, "taxonomy")
+    if is_path(truth):
         source = os.fspath(truth)
         ground_truth = read_ground_truth(truth, part=part, more=more, **reading)
     else:
@@ -80,7 +86,7 @@ def to_ground_truth(
         scored = select_scored(pictures, part, source="pictures")
         known = collect_known_names([*more, *pictures])
         ground_truth = make_ground_truth(scored, known, source="pictures")
-    ground_truth = ground_truth.select_type(only_type, source)
+    ground_truth = ground_truth.select_type(type_, source)
     ground_truth.select_known(source)
     return ground_truth
 
@@ -144,7 +150,7 @@ def to_run(
     name: str, run: Any, known: KnownNames | None, *, official: bool = False
 ) -> Run:
     """Make a run of one of the kinds that `to_runs` takes, and check it."""
-    if isinstance(run, (str, os.PathLike)):
+    if is_path(run):
         return replace(read_run(run, known, official=official), name=name)
     if isinstance(run, Run):
         rows = run.split()

@@ -96,7 +96,7 @@ class GroundTruth:
         """Select pictures; a run may name the others as well."""
         return select_rows(self, mask)
 
-    def select_type(self, type_: str | None, source: object) -> GroundTruth:
+    def select_type(self, type_: AcquisitionType | None, source: object) -> GroundTruth:
         """Select the pictures of an acquisition type, or all without one.
 
         A `LeafidError` names the source when there is none.
