@@ -1,6 +1,7 @@
 import ast
 import io
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,14 @@ def model(drawn_model):
 @pytest.fixture(scope="module")
 def test_pictures(drawn):
     return leafid.read_collection(drawn).part("test")
+
+
+def test_the_page_has_the_functions_of_commands():
+    script = runpy.run_path(str(REPOSITORY / "docs" / "python_functions.py"))
+    page = (REPOSITORY / "docs" / "api.md").read_text(encoding="utf-8")
+    assert page == script["insert_table"](page), (
+        "run: python docs/python_functions.py docs/api.md"
+    )
 
 
 def test_import_loads_nothing_heavy():

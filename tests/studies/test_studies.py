@@ -47,13 +47,12 @@ def crossval(cli, drawn, light_recipe, drawn_cache):
             {"hold_out": "plant", "sessions": True},
         ),
         (
-            ["--folds", 2, "--repeats", 1, "--seed", 3, "--confidence", 0.8]
-            + ["--resamples", 99],
+            ["--folds", 2, "--repeats", 1, "--seed", 3, "--resamples", 99],
             {
                 "folds": 2,
                 "repeats": 1,
                 "seed": 3,
-                "bootstrap": leafid.Bootstrap(99, 0.8, 3),
+                "bootstrap": leafid.Bootstrap(99, 0.95, 3),
             },
         ),
     ],
@@ -273,8 +272,8 @@ def test_a_recipe_of_some_types_says_what_is_left_out(
     outcome = cli(what, *words, "--cache", drawn_cache, "--jobs", 1)
     assert outcome.status == 0, outcome.err
     assert (
-        f"leafid: warning: recipe {sheets} serves scan, scan-like only: 9 of 27 pictures "
-        "are of type photo and are left out\n" in outcome.err
+        f"leafid: warning: recipe {sheets} serves scan, scan-like only: 9 of 27 "
+        "pictures are of type photo and are left out\n" in outcome.err
     )
     assert "scan-like" in outcome.out
     assert "photo" not in outcome.out
