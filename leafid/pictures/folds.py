@@ -59,9 +59,10 @@ def check_folds(
         )
 
 
-def are_given(folds: FoldsLike) -> bool:
-    """Tell whether folds are handed over, instead of a number or a file."""
-    return not (isinstance(folds, Integral) or is_path(folds))
+def are_indices(folds: FoldsLike) -> bool:
+    """Tell whether folds are pairs of indices, of all pictures of a collection."""
+    is_made = isinstance(folds, Integral | Folds) or is_path(folds)
+    return not (is_made or hasattr(folds, "split"))
 
 
 def choose_folds(
@@ -113,6 +114,8 @@ def _adopt(folds: Any, pictures: Sequence[Picture]) -> Iterator[Split]:
     plants = [picture.group for picture in pictures]
     try:
         pairs = [*check_cv(folds).split(species, species, plants)]
+        if folds is None or not pairs:
+            raise ValueError("found none")
     except (TypeError, ValueError) as error:
         raise InputError(
             "folds: expected a whole number from 2, a file, pairs of arrays of indices "

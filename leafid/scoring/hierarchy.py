@@ -10,7 +10,7 @@ from leafid.errors import LeafidError
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WILDCARD, WRONG_ERROR
 from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.evaluation import Part, Records, RunsLike
 from leafid.scoring.reading.inputs import to_runs
@@ -55,7 +55,9 @@ def evaluate_hierarchy(
     LeafidError
         When some species has no genus, or something is wrong with a run.
     """
-    source = str(getattr(truth, "root", "truth"))
+    source = "truth"
+    if isinstance(truth, Collection):
+        source = str(truth.root)
     pictures = read_pictures(truth, "truth")
     scored = select_scored(pictures, part, source=source)
     ground_truth = make_ground_truth(scored, source=source).select_type(

@@ -21,11 +21,11 @@ from leafid.pictures.columns import Labelled, TypeName, is_path, list_values
 from leafid.pictures.folds import (
     Folds,
     FoldsLike,
-    are_given,
+    are_indices,
     check_folds,
     choose_folds,
 )
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.splits import Kind, SplitProtocol, Unit
 from leafid.scoring.evaluation import make_options
 from leafid.scoring.reading.runs import check_picture_names
@@ -232,9 +232,14 @@ def _select(
 ) -> list[Picture]:
     """Select the labelled pictures that folds are of: with indices, all pictures."""
     pictures = read_with_type(collection, assume_type)
-    source = str(getattr(collection, "root", "the collection"))
-    has_indices = are_given(folds)
-    selected = select_pictures(pictures, all_parts=parts or has_indices, source=source)
+    source = "the collection"
+    if isinstance(collection, Collection):
+        source = str(collection.root)
+    has_indices = are_indices(folds)
+    all_parts = parts or has_indices
+    if isinstance(folds, Folds):
+        all_parts = {picture.part for picture in folds.pictures} != {"train"}
+    selected = select_pictures(pictures, all_parts=all_parts, source=source)
     if has_indices and len(selected) < len(pictures):
         raise InputError(
             f"folds: expected a label of all {len(pictures)} pictures with indices, or "
@@ -284,7 +289,9 @@ def experiment(
     grid = read_experiment(plan)
     named: dict[str, Labelled] = {}
     for number, collection in enumerate(collections, 1):
-        root: Any = getattr(collection, "root", collection)
+        root: Any = collection
+        if isinstance(collection, Collection):
+            root = collection.root
         name = f"collection {number}"
         if is_path(root):
             name = Path(root).name or str(root)
