@@ -1,6 +1,6 @@
-"""Writes the table of commands in Python: ``python docs/python_functions.py docs/api.md``.
+"""Writes the commands as functions: ``python docs/python_functions.py docs/api.md``.
 
-An option that is neither an argument of the function nor one of `ELSEWHERE` is an error.
+An option that is neither an argument of the function nor in `ELSEWHERE` is an error.
 """
 
 from __future__ import annotations
