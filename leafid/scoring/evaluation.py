@@ -255,7 +255,7 @@ def evaluate(
         for group in dict.fromkeys(groups)
     }
     further = {"Sets": SET_METRICS} if sets else {}
-    if average:
+    if sizes:
         tables["average"] = make_average_table(known, answers, sizes, fitted)
     if plants:
         tables["plants"] = make_plant_table(answers, known)
