@@ -254,7 +254,9 @@ def evaluate(
         group: make_group_table(full_truth, judged, options, group)
         for group in dict.fromkeys(groups)
     }
-    further = {"Sets": SET_METRICS} if sets else {}
+    if sets:
+        of_sets = options.with_metrics(SET_METRICS)
+        tables["sets"] = make_group_table(full_truth, judged, of_sets, title="Sets")
     if sizes:
         tables["average"] = make_average_table(known, answers, sizes, fitted)
     if plants:
@@ -262,10 +264,9 @@ def evaluate(
     if n_unknown := len(full_truth) - len(known):
         message = "%d pictures of unknown species count in the last table"
         logger.info(message, n_unknown)
-        further["Open world"] = OPEN_WORLD_METRICS
-    for title, names in further.items():
-        tables[title.lower()] = make_group_table(
-            full_truth, judged, options.with_metrics(names), title=title
+        open_world = options.with_metrics(OPEN_WORLD_METRICS)
+        tables["open world"] = make_group_table(
+            full_truth, judged, open_world, title="Open world"
         )
     if output is not None:
         files = format_official_files(
