@@ -207,7 +207,7 @@ def test_jobs_are_a_whole_number(jobs, model, test_pictures, drawn):
     ]
     for call in calls:
         with pytest.raises(
-            ValueError, match=r"^jobs: expected a whole number of processes"
+            ValueError, match=r"^jobs: expected a whole number"
         ) as caught:
             call()
         assert isinstance(caught.value, leafid.LeafidError)

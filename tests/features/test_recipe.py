@@ -275,7 +275,7 @@ def test_types_to_train(tmp_path, caplog):
     assert not caplog.messages
     for types, consequence in (("", "left out"), ('"photo"', "only learned from")):
         if types:
-            training = f'training_types = ["scan", {types}]\n'
+            training = f'training_types = ["scan", "scan-like", {types}]\n'
             sheets.write_text(f'types = ["scan", "scan-like"]\n{training}{text}')
         assert choose_types_to_train([str(sheets)], pictures) == [SCAN]
         assert caplog.messages == [

@@ -259,9 +259,9 @@ def test_a_recipe_of_some_types_says_what_is_left_out(
 ):
     sheets = tmp_path / "sheets.toml"
     text = light_recipe.read_text()
-    first, rest = text.split("\n", 1)
+    first, experts = text.split("\n", 1)
     assert first.startswith("types")
-    sheets.write_text(f'types = ["scan", "scan-like"]\n{rest}')
+    sheets.write_text(f'types = ["scan", "scan-like"]\n{experts}')
     (tmp_path / "plan.toml").write_text(
         f'recipes = ["{sheets}"]\nfolds = 2\nseeds = [0]\n'
     )
