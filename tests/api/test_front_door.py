@@ -158,7 +158,7 @@ def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
 
 def test_train_says_what_is_missing():
     for wrong, message in (
-        ([1], r"found \[1\]"),
+        ([1], "found 1"),
         (None, "found None"),
     ):
         with pytest.raises(leafid.LeafidError, match=f"expected .*Picture.*{message}"):
