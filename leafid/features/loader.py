@@ -345,8 +345,13 @@ class FeatureLoader:
 
 
 @contextmanager
-def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
+def open_loader(
+    jobs: int, cache: StrPath | bool | FeatureLoader
+) -> Iterator[FeatureLoader]:
     """Open the feature cache as `leafid.train` describes it, with a loader."""
+    if isinstance(cache, FeatureLoader):
+        yield cache
+        return
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
@@ -373,9 +378,10 @@ def _call_guarded(
             errors.naming_what_to_install(),
         ):
             return function(*call)
-    except (UsageError, InstallationError):
-        raise
     except LeafidError as error:
+        is_of_all = isinstance(error, UsageError | InstallationError)
+        if is_of_all and not isinstance(error, InputError):
+            raise
         problem = LeafidError(str(error))
         trace = traceback.format_exception(error)
     except Exception as error:

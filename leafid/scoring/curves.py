@@ -10,10 +10,10 @@ from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.averages import Floats
 from leafid.metrics.confidence import open_set_curve, reliability_curve
-from leafid.scoring.evaluation import Records, RunsLike, Truth
-from leafid.scoring.judging import JudgedRun, judge_runs
+from leafid.scoring.evaluation import Records, RunsLike, TruthLike, read_and_judge
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import find_metric, score_selectively, split_scores
-from leafid.scoring.reading.inputs import to_ground_truth, to_runs
+from leafid.scoring.reading.inputs import to_ground_truth
 from leafid.scoring.tables import Rows, Table
 
 # Number of markers on a line, by which runs are distinguished in print.
@@ -68,7 +68,9 @@ class Curves(Records):
         return axes
 
 
-def compute_curves(truth: Truth, runs: RunsLike, kind: str = "reliability") -> Curves:
+def compute_curves(
+    truth: TruthLike, runs: RunsLike, kind: str = "reliability"
+) -> Curves:
     """Compute a curve of each run.
 
     Parameters
@@ -106,7 +108,7 @@ def compute_curves(truth: Truth, runs: RunsLike, kind: str = "reliability") -> C
     if kind not in CURVES:
         raise UsageError(f"expected a curve ({', '.join(CURVES)}), found {kind!r}")
     ground_truth = to_ground_truth(truth)
-    judged = judge_runs(to_runs(runs, ground_truth), ground_truth)
+    _, judged = read_and_judge(runs, ground_truth)
     return Curves(make_curve_table(kind, judged))
 
 

@@ -2,7 +2,8 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,13 +13,20 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from leafid.errors import LeafidError
+from leafid.errors import InputError, LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Recipe, load_recipe, parse_recipe
+from leafid.features.recipe import (
+    Recipe,
+    choose_types_to_train,
+    load_recipe,
+    parse_recipe,
+)
+from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
+from leafid.pictures.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Split, SplitProtocol
-from leafid.schema import parse_toml
+from leafid.pictures.splits import SplitProtocol
+from leafid.schema import convert, parse_toml
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
@@ -36,6 +44,7 @@ from leafid.studies.held_out_runs import (
     judge_folds,
     make_held_out_truth,
 )
+from leafid.studies.study import Study
 from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
@@ -125,6 +134,11 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
                 "answer its folds"
             )
 
+    @property
+    def bases(self) -> list[str]:
+        """The recipes that the experiment takes, or changes."""
+        return [getattr(entry, "base", str(entry)) for entry in self.recipes]
+
     def make_protocols(self) -> list[SplitProtocol]:
         """Make the protocols; by default folds of plants."""
         name = f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
@@ -149,11 +163,19 @@ def list_experiments() -> list[str]:
     return sorted(file.stem for file in _SHIPPED.iterdir())
 
 
-def read_experiment(name: str) -> Experiment:
-    """Read a shipped experiment, or a TOML file.
+def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experiment:
+    """Read a shipped experiment, or a TOML file, or its keys.
 
     A `LeafidError` says what is wrong with it.
     """
+    if isinstance(plan, Experiment):
+        return plan
+    if isinstance(plan, Mapping):
+        try:
+            return convert({**plan}, Experiment, "plan")
+        except LeafidError as error:
+            raise InputError(str(error)) from None
+    name = os.fspath(plan)
     path = Path(name)
     if name in list_experiments():
         path = _SHIPPED / f"{name}.toml"
@@ -179,19 +201,22 @@ def read_experiment(name: str) -> Experiment:
 GridKey = tuple[str, str, str, str]
 
 
-def tabulate_experiment(
+def run_experiment(
     experiment: Experiment,
     collections: Mapping[str, Sequence[Picture]],
     loader: FeatureLoader,
     options: ScoreOptions,
-    note: Callable[[str], None],
-) -> list[Table]:
+    *,
+    keep_models: bool = False,
+) -> Study:
     """Run an experiment, and tabulate it as `make_experiment_tables` does.
 
     The pictures of each collection are labelled and of known types.
     """
     splits = {
-        (name, protocol): list(protocol.make_splits(pictures, experiment.seeds))
+        (name, protocol): Folds(
+            protocol.make_splits(pictures, experiment.seeds), pictures
+        )
         for name, pictures in collections.items()
         for protocol in experiment.make_protocols()
     }
@@ -211,12 +236,21 @@ def tabulate_experiment(
             splits[collection, protocol],
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
+            keep_models=keep_models,
         ):
             setting = ", ".join(filter(None, [protocol.name, fold.setting]))
+            answer = dataclasses.replace(
+                fold, collection=collection, recipe=name, setting=setting
+            )
+            if protocol.test_type:
+                answer = dataclasses.replace(answer, recipe=f"{name} {type_}")
             key = (collection, str(type_), setting, name)
-            answers.setdefault(key, []).append(fold)
-        note(f"{place} {collection}, {type_}, {protocol.name}, {name}")
-    return make_experiment_tables(answers, options, external)
+            answers.setdefault(key, []).append(answer)
+        words = (place, collection, type_, protocol.name, name)
+        logger.info("%s %s, %s, %s, %s", *words)
+    tables = make_experiment_tables(answers, options, external)
+    folds = {(name, protocol.name): of for (name, protocol), of in splits.items()}
+    return Study(tables, [*chain(*answers.values())], folds)
 
 
 def _list_grid(
@@ -224,8 +258,7 @@ def _list_grid(
 ) -> Iterator[tuple[str, AcquisitionType, SplitProtocol, str, Recipe]]:
     """List what is cross-validated: recipes by collections, types and protocols."""
     for collection, pictures in collections.items():
-        present = {picture.type for picture in pictures}
-        types = experiment.types or [t for t in AcquisitionType if t in present]
+        types = experiment.types or choose_types_to_train(experiment.bases, pictures)
         for type_, protocol in product(types, experiment.make_protocols()):
             for name, recipe in experiment.make_recipes(type_).items():
                 yield collection, type_, protocol, name, recipe
@@ -234,7 +267,7 @@ def _list_grid(
 def _read_external_runs(
     experiment: Experiment,
     collections: Mapping[str, Sequence[Picture]],
-    splits: Iterable[list[Split]],
+    splits: Iterable[Folds],
 ) -> dict[str, list[Run]]:
     """Read the runs of other systems by name.
 

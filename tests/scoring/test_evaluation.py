@@ -260,13 +260,13 @@ def test_values_of_another_type_are_named(value):
     for words in ((value, GOOD), (TRUTH, value)):
         with pytest.raises(InputError, match="expected"):
             evaluate(*words)
-    with pytest.raises(LeafidError, match="expected"):
-        evaluate(TRUTH, GOOD, value)
     if value is not None:
-        with pytest.raises(InputError, match="expected a Bootstrap"):
+        with pytest.raises(LeafidError, match="expected"):
+            evaluate(TRUTH, GOOD, value)
+        with pytest.raises(InputError, match="bootstrap: expected Bootstrap or None"):
             evaluate(TRUTH, GOOD, bootstrap=value)
     with pytest.raises(
-        InputError, match="intervals: expected 'none', 'bounds' or 'error'"
+        InputError, match="intervals: expected 'bounds' or 'error' or 'none'"
     ):
         evaluate(TRUTH, GOOD, intervals=value)
     with pytest.raises(InputError, match="leave_out_missing: expected True or False"):

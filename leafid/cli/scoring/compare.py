@@ -20,11 +20,7 @@ from leafid.cli.outputs import Console, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
-from leafid.scoring.score_table import (
-    make_comparison_table,
-    make_groups,
-    make_score_table,
-)
+from leafid.scoring.evaluation import compare
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
@@ -36,10 +32,11 @@ def run(options: Options, console: Console) -> None:
         raise UsageError(
             "expected at least two runs to compare; see 'leafid compare --help'"
         )
-    scoring = options.as_score_options()
     truth = read_truth(options)
-    _, runs = read_runs(options, truth, console)
-    groups = make_groups(truth, [[run] for run in runs])
-    scores = make_score_table("Scores by acquisition type", "type", groups, scoring)
-    tables = [scores, make_comparison_table("type", groups, scoring)]
+    differences = compare(
+        truth,
+        read_runs(options, truth, console),
+        **options.as_arguments(),
+    )
+    tables = [differences.tables["scores"].table, differences.table]
     print_tables(tables, options, console, options.digits)

@@ -24,17 +24,14 @@ from leafid.cli.arguments import (
     option,
     positional,
 )
-from leafid.cli.computing import (
-    assign_types_and_warn,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import open_loader
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring_options import ScoringOptions
-from leafid.errors import LeafidError
 from leafid.files import write_text
+from leafid.pictures.picture import EmptyClass
 from leafid.scoring.tables import render
-from leafid.studies.experiment import read_experiment, tabulate_experiment
+from leafid.studies.api import experiment
+from leafid.studies.experiment import read_experiment
 
 
 class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
@@ -49,32 +46,18 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
 
 def run(options: Options, console: Console) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
-    experiment = read_experiment(options.experiment)
-    scoring = options.as_score_options()
+    plan = read_experiment(options.experiment)
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(options.output, [], file=f"{output.name}.csv")
-    names = [Path(path).name or path for path in options.collections]
-    if len(set(names)) < len(names):
-        raise LeafidError(
-            "expected collections whose folders have different names, found "
-            f"{', '.join(names)}"
-        )
-    all_parts = any(
-        protocol.kind == "parts" for protocol in experiment.make_protocols()
-    )
     with open_loader(options, console) as loader:
-        collections = {}
-        for name, path in zip(names, options.collections, strict=True):
-            pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
-            collections[name] = assign_types_and_warn(pictures, loader, console)
-        tables = tabulate_experiment(
-            experiment,
-            collections,
-            loader=loader,
-            options=scoring,
-            note=console.note,
+        study = experiment(
+            plan,
+            *(options.read(path, EmptyClass) for path in options.collections),
+            **options.as_arguments(),
+            cache=loader,
         )
+    tables = study.list_tables()
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):
             write_text(f"{output}{suffix}.csv", render([table], "csv"))
