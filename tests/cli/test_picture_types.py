@@ -40,7 +40,7 @@ def test_leaves_on_sheets_are_not_taken_for_photos(cli, tmp_path):
     folder = tmp_path / "sheets"
     draw_sheet(folder / "plain.png")
     draw_sheet(folder / "shaded.png", shade=0.6)
-    draw_sheet(folder / "coarse.png", noise=12)
+    draw_sheet(folder / "coarse.png", noise=8)
     draw_sheet(folder / "dark.png", light=110, shade=0.3)
     cut = cli("segment", folder, "--output", tmp_path / "cut", "--jobs", 1)
     assert [line.split()[1] for line in cut.out.splitlines()[1:]] == ["scan-like"] * 4

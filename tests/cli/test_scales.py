@@ -59,7 +59,7 @@ def tilt(picture, border=SHEET):
 @pytest.fixture(scope="module")
 def leaf():
     picture = np.full((ROWS, COLS, 3), SHEET, np.uint8)
-    drawn = draw_leaf(Form(0.66, 0.6, 0.72, petiole=0.2), 0, 0.3).picture
+    drawn = draw_leaf(Form(0.5, 0.7, 0.5, petiole=0.2), 0, 0.3).picture
     drawn = np.minimum(drawn, 246)
     picture[80 : 80 + len(drawn), 90 : 90 + drawn.shape[1]] = drawn
     return picture
