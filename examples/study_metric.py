@@ -40,7 +40,6 @@ print("share   ", *(f"{name:>8}" for name in ALTERATIONS))
 for n in range(len(LEAVES) + 1):
     share = n / len(LEAVES)
     altered = [alter(n, share) for alter in ALTERATIONS.values()]
-    errors = [
-        score_scene(Scene.from_objects(LEAVES, objects)).error for objects in altered
-    ]
+    scenes = [Scene.from_objects(LEAVES, objects) for objects in altered]
+    errors = [error for error, _ in map(score_scene, scenes)]
     print(f"{share:<8.2f}", *(f"{error:8.3f}" for error in errors))

@@ -71,11 +71,13 @@ def read_json(file: StrPath, type_: type[T]) -> T:
     """Read a JSON file and `convert` it."""
     try:
         data = json.loads(read_text(file))
+    except json.JSONDecodeError as error:
+        raise LeafidError(
+            f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}"
+        ) from None
     except (ValueError, RecursionError) as error:
-        # A number of thousands of digits, or endless nesting, has no line.
-        place = f"{file}:{getattr(error, 'lineno', 1)}"
-        reason = getattr(error, "msg", error)
-        raise LeafidError(f"{place}: expected JSON, found an error: {reason}") from None
+        # Of a number of thousands of digits, or endless nesting, no line is known.
+        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     return convert(data, type_, file)
 
 

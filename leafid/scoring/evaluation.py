@@ -216,7 +216,7 @@ def evaluate(
     Examples
     --------
     >>> from pathlib import Path
-    >>> from leafid.pictures.picture import Taxon
+    >>> from leafid.pictures.picture import Picture, Taxon
     >>> maple = Picture(Path("1.jpg"), taxon=Taxon("Acer opalus"))
     >>> oak = Picture(Path("2.jpg"), taxon=Taxon("Quercus ilex"))
     >>> pictures = [maple, oak]

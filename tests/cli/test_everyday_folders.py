@@ -145,8 +145,8 @@ def test_an_output_that_can_not_be_written_is_refused_before_the_work(
 ):
     (tmp_path / "out").write_text("a file")
     monkeypatch.setattr(
-        "leafid.cli.training.crossval.cross_validate",
-        lambda *_: pytest.fail("work began"),
+        "leafid.cli.training.crossval.crossval",
+        lambda *_, **__: pytest.fail("work began"),
     )
     outcome = work("crossval", garden, "--output", tmp_path / "out")
     assert (outcome.status, outcome.err.count("\n")) == (1, 1)

@@ -93,7 +93,7 @@ def test_wrong_usage_is_one_line(train, old, parts, tmp_path):
     for words in (["--recipe", "fast"], ["--only-type", "scan"]):
         outcome = train(parts / "new", "--extend", old, *words)
         assert outcome.status == 2
-        assert "leave out --recipe and --only-type" in outcome.err
+        assert "leave out --recipe, --only-type and --unknown" in outcome.err
     assert not (tmp_path / "model.leafid").exists()
 
 
