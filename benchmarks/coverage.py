@@ -86,6 +86,7 @@ def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun
         size=np.full(n, _SPECIES),
         label=species[plant],
         first=np.where(is_correct, species[plant], similar[plant]),
+        answer=np.full(n, "species", object),
         first_score=np.maximum(probability, 1 - probability),
         probability=probability,
         squares=probability**2 + (1 - probability) ** 2,

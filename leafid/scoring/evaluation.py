@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, UsageError, naming_what_to_install
 from leafid.files import StrPath
 from leafid.pictures.picture import Collection, Picture
+from leafid.scoring.answers import make_picture_score_table
 from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
 from leafid.scoring.reading.inputs import (
@@ -28,7 +28,7 @@ from leafid.scoring.score_table import (
     make_group_table,
     make_groups,
 )
-from leafid.scoring.tables import FORMATS, Rows, Table, render
+from leafid.scoring.tables import FORMATS, Table, render
 
 #: A `pandas.DataFrame`.
 Frame = Any
@@ -169,7 +169,7 @@ def evaluate(
     options = make_options(metrics, intervals, bootstrap, leave_out_missing)
     ground_truth, judged = _judge(truth, runs, options.needs_families)
     if per_picture:
-        return Records(_tabulate_pictures(ground_truth, judged, options))
+        return Records(make_picture_score_table(ground_truth, judged, options))
     return Records(make_group_table(ground_truth, judged, options, by))
 
 
@@ -244,27 +244,3 @@ def _judge(
     if needs_families:
         ground_truth.warn_of_families(answers)
     return ground_truth, judged
-
-
-def _tabulate_pictures(
-    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
-) -> Table:
-    """Tabulate the scores of each picture by each metric that is a mean over pictures.
-
-    Only pictures of known species have scores.
-    """
-    rows: Rows = []
-    for run in runs:
-        columns = [truth.pictures, truth.type, truth.species, run.rank]
-        for metric in options.metrics:
-            metric.check_scores(run)
-            if metric.score_pictures is None:
-                raise UsageError(
-                    f"expected metrics that score single pictures, found {metric.name}"
-                )
-            columns.append(metric.score_pictures(run).astype(np.float64))
-        cells = [column[run.is_known].tolist() for column in columns]
-        rows += [[run.title, *row] for row in zip(*cells, strict=True)]
-    headings = ["run", "picture", "type", "species", "rank"]
-    headings += [metric.name for metric in options.metrics]
-    return Table("Scores of pictures", headings, rows, n_keys=2)

@@ -1,13 +1,13 @@
 import pytest
 
 from leafid.pages.report_page import (
-    Confusion,
     count_answers,
-    find_confusions,
     find_rankings,
     select_most_confused,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring.answers import Confusion, find_confusions
+from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 
@@ -41,7 +41,7 @@ def run(tmp_path):
 
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
-    most, least = find_confusions(find_rankings(run, truth, 1), truth)
+    most, least = find_confusions(judge_run(run, truth), truth)
     assert most == Confusion("Ilex aquifolium", "Quercus ilex", ("5.jpg", "4.jpg"), 1.0)
     assert least == Confusion("Acer opalus", "Quercus ilex", ("2.jpg",), 0.5)
 

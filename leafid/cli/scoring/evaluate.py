@@ -23,11 +23,14 @@ examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
   leafid evaluate collection a.txt b.txt --metrics S,mrr --format latex > table.tex
-  leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
+  leafid evaluate collection run.txt --by species --metrics precision,recall,f1
+  leafid evaluate collection run.txt --by picture --table 2 --format csv > pictures.csv
+  leafid evaluate collection run.txt --by confusion --table 2 --format csv
   leafid evaluate PlantNet-300K run.txt --part test --average 2 --validation val.txt
   leafid evaluate --list
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +45,10 @@ from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
+from leafid.files import open_output
 from leafid.grouping import count_noun
+from leafid.scoring.answers import make_confusion_table, make_picture_score_table
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import (
     ALL_RUNS,
@@ -51,8 +57,10 @@ from leafid.scoring.official import (
     format_official_files,
 )
 from leafid.scoring.plants import make_plant_table
+from leafid.scoring.reading.run_formats import write_qrels
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, make_group_table
+from leafid.scoring.reading.truth import GroundTruth
+from leafid.scoring.score_table import GROUPS, ScoreOptions, make_group_table
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
@@ -61,13 +69,21 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     output: str | None = option(
         "write the official scorer's files there", metavar="DIR"
     )
+    qrels: str | None = option(
+        "write the ground truth to a file as qrels of TREC, which trec_eval reads",
+        metavar="FILE",
+    )
     official: bool = switch(
         "reproduce the official scorer: missing pictures are left out of the means, "
         "the last of several lines of one rank counts, species may be repeated, ranks "
         "may have gaps"
     )
     by: list[str] = option(
-        "score groups of pictures as well", choices=GROUPS, action="append", default=[]
+        "score groups of pictures, or each picture, as well; confusion: which species "
+        "were taken for which, with the names of the pictures in CSV and JSON",
+        choices=(*GROUPS, "picture", "confusion"),
+        action="append",
+        default=[],
     )
     taxonomy: str | None = option(
         "a collection with more species that the runs may name, and their families",
@@ -104,8 +120,8 @@ def run(options: Options, console: Console) -> None:
     if options.output or scoring.needs_families:
         truth.warn_of_families(runs)
     tables = [
-        make_group_table(truth, judged, scoring, group)
-        for group in dict.fromkeys(["type", *options.by])
+        _make_table(by, truth, judged, scoring)
+        for by in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
         of_sets = scoring.with_metrics(SET_METRICS)
@@ -125,6 +141,9 @@ def run(options: Options, console: Console) -> None:
         open_world = scoring.with_metrics(OPEN_WORLD_METRICS)
         tables.append(make_group_table(truth, judged, open_world, title="Open world"))
     print_tables(tables, options, console, options.digits)
+    if options.qrels:
+        with open_output(options.qrels) as stream:
+            write_qrels(known_truth.pictures, known_truth.species, stream)
     if options.output:
         answers = [run.select(run.is_known) for run in judged]
         files = format_official_files(
@@ -133,6 +152,16 @@ def run(options: Options, console: Console) -> None:
         folder = Path(options.output)
         write_files(folder, files, [options.truth, *options.runs, *options.validation])
         console.note(f"{len(files)} files written to {folder}")
+
+
+def _make_table(
+    by: str, truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> Table:
+    if by == "picture":
+        return make_picture_score_table(truth, runs, options)
+    if by == "confusion":
+        return make_confusion_table(truth, runs)
+    return make_group_table(truth, runs, options, by)
 
 
 def _check_options(options: Options) -> None:
@@ -144,6 +173,9 @@ def _check_options(options: Options) -> None:
             "expected --average, and --validation once for each run, found "
             f"{count_noun(n_validation, 'validation run')} for {n_runs}"
         )
+    if options.qrels:
+        inputs = [options.truth, *options.runs, *options.validation]
+        check_output(options.qrels, inputs, "--qrels")
     if not options.output:
         return
     names = {Path(file).stem for file in options.runs} & {ALL_RUNS, MEAN_OF_RUNS}
