@@ -1,6 +1,6 @@
 """The HTML report: one page that needs no other file and no network."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, compress
@@ -14,7 +14,6 @@ from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
-from leafid.metrics.classification import f1_scores, precision_scores
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
@@ -325,14 +324,9 @@ def make_run_species_table(
     first, five = (
         average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
     )
-    counts = np.bincount(labels)
-    named = Counter(run.answer)
-    predictions = [named[name] for name in names]
-    of_names = np.array([counts * first, predictions, counts])
-    precision = precision_scores(*of_names).tolist()
-    f1 = f1_scores(*of_names).tolist()
+    counts = np.bincount(labels).tolist()
     scores = sorted(
-        zip(names, counts.tolist(), first, five, precision, f1, strict=True),
+        zip(names, counts, first, five, strict=True),
         key=lambda row: (-row[2], -row[3]),
     )
     rows: list[list[Cell]] = [
@@ -344,8 +338,6 @@ def make_run_species_table(
         "pictures",
         "top-1",
         "top-5",
-        "precision",
-        "f1",
         "most often taken for",
     ]
     return Table(f"Species of {run.name}", headings, rows)

@@ -131,22 +131,14 @@ def make_agreement_table(runs: Sequence[JudgedRun]) -> Table:
     """
     rows: Rows = []
     for a, b in combinations(runs, 2):
-        a_correct, b_correct = a.rank == 1, b.rank == 1
-        both_wrong = ~(a_correct | b_correct)
-        counts = [
-            a_correct & b_correct,
-            a_correct & ~b_correct,
-            b_correct & ~a_correct,
-            both_wrong & (a.answer == b.answer),
-            both_wrong & (a.answer != b.answer),
-        ]
-        rows.append([a.title, b.title, *(int(count.sum()) for count in counts)])
+        is_same = a.answer == b.answer
+        # Each picture is of one kind, in the order of the columns.
+        kind = np.select(
+            [(a.rank == 1) & is_same, a.rank == 1, b.rank == 1, is_same], range(4), 4
+        )
+        rows.append([a.title, b.title, *np.bincount(kind, minlength=5).tolist()])
     columns = [
-        *("run A", "run B"),
-        "both correct",
-        "only A correct",
-        "only B correct",
-        "same wrong answer",
-        "different wrong answers",
+        *("run A", "run B", "both correct", "only A correct", "only B correct"),
+        *("same wrong answer", "different wrong answers"),
     ]
     return Table("Agreement", columns, rows)

@@ -49,14 +49,21 @@ class Records(list[dict[str, Any]]):
     Attributes
     ----------
     table : Table
-    differences : Records or None
-        The differences between runs, where they were tested as well.
+    tables : dict of str to Records
+        Further tables, by their names.
     """
 
-    def __init__(self, table: Table, differences: Table | None = None) -> None:
+    def __init__(
+        self, table: Table, further: Mapping[str, Table] | None = None
+    ) -> None:
         super().__init__(table.to_records())
         self.table = table
-        self.differences = None if differences is None else Records(differences)
+        self.tables = {name: Records(table) for name, table in (further or {}).items()}
+
+    @property
+    def differences(self) -> "Records | None":
+        """The differences between runs, where they were tested as well."""
+        return self.tables.get("differences")
 
     def render(self, form: str = "text", digits: int = 3) -> str:
         """Write the table as the command does.

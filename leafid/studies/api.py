@@ -108,7 +108,9 @@ def experiment(
     Returns
     -------
     list of dict
-        A record for each recipe and group. Its `differences` are from the first recipe.
+        A record for each recipe and group. Its `differences` are from the first recipe;
+        of several collections, its `tables` has the scores by collection, the mean
+        ranks and their tests: "collections", "friedman" and "ranks".
 
     Raises
     ------
@@ -124,7 +126,7 @@ def experiment(
             Path(path).name: read_training_pictures(path, None, loader)
             for path in collections
         }
-        tables = tabulate_experiment(
+        tables, _ = tabulate_experiment(
             grid, named, loader=loader, options=options, note=lambda _: None
         )
-    return Records(*tables)
+    return Records(tables.pop("scores"), tables)

@@ -2,8 +2,8 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Split, SplitProtocol
+from leafid.pictures.splits import Split, SplitProtocol, assume_plants
 from leafid.schema import parse_toml
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
@@ -36,6 +36,7 @@ from leafid.studies.held_out_runs import (
     judge_folds,
     make_held_out_truth,
 )
+from leafid.studies.ranks import can_rank, rank_runs
 from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
@@ -185,67 +186,103 @@ def tabulate_experiment(
     loader: FeatureLoader,
     options: ScoreOptions,
     note: Callable[[str], None],
-) -> list[Table]:
+) -> tuple[dict[str, Table], dict[str, str]]:
     """Run an experiment, and tabulate it as `make_experiment_tables` does.
 
-    The pictures of each collection are labelled and of known types.
+    The pictures of each collection are labelled and of known types. A protocol by
+    collection splits all of them together.
     """
-    splits = {
-        (name, protocol): list(protocol.make_splits(pictures, experiment.seeds))
-        for name, pictures in collections.items()
-        for protocol in experiment.make_protocols()
-    }
+    sources = [*_list_sources(experiment, collections)]
     external: dict[str, list[Run]] = {}
     if experiment.runs:
-        external = _read_external_runs(experiment, collections, splits.values())
+        external = _read_external_runs(experiment, sources)
     answers: dict[GridKey, list[FoldAnswers]] = {}
-    grid = [*_list_grid(experiment, collections)]
-    for number, (collection, type_, protocol, name, recipe) in enumerate(grid, 1):
+    grid = [*_list_grid(experiment, sources)]
+    if len(collections) > 1 and not can_rank():
+        logger.warning(
+            "no ranks over collections: scikit-posthocs isn't installed; pip install "
+            "'leafid[compare]'"
+        )
+    for number, (source, type_, name, recipe) in enumerate(grid, 1):
+        protocol = source.protocol
         if protocol.test_type:
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
         place = f"{number}/{len(grid)}"
         for fold in cross_validate(
-            collections[collection],
+            source.pictures,
             {type_: recipe},
             loader.with_step(f"{place} {name}, {type_}"),
-            splits[collection, protocol],
+            source.splits,
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
         ):
             setting = ", ".join(filter(None, [protocol.name, fold.setting]))
-            key = (collection, str(type_), setting, name)
-            answers.setdefault(key, []).append(fold)
-        note(f"{place} {collection}, {type_}, {protocol.name}, {name}")
+            tested = source.name_collections(fold.held_out.pictures)
+            for collection in np.unique(tested).tolist():
+                held_out = fold.held_out.select(tested == collection)
+                part = dataclasses.replace(fold, held_out=held_out)
+                key = (collection, str(type_), setting, name)
+                answers.setdefault(key, []).append(part)
+        note(f"{place} {source.name}, {type_}, {protocol.name}, {name}")
     return make_experiment_tables(answers, options, external)
 
 
-def _list_grid(
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Source:
+    """What a protocol splits: a collection or, by collection, all of them together."""
+
+    name: str
+    pictures: Sequence[Picture]
+    protocol: SplitProtocol
+    splits: list[Split]
+
+    def name_collections(self, pictures: Sequence[Picture]) -> np.ndarray:
+        """Name the collection of some of its pictures: str (n,)."""
+        if self.protocol.by == "collection":
+            return np.array([picture.collection for picture in pictures])
+        return np.full(len(pictures), self.name)
+
+
+def _list_sources(
     experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
-) -> Iterator[tuple[str, AcquisitionType, SplitProtocol, str, Recipe]]:
-    """List what is cross-validated: recipes by collections, types and protocols."""
-    for collection, pictures in collections.items():
-        present = {picture.type for picture in pictures}
-        types = experiment.types or [t for t in AcquisitionType if t in present]
-        for type_, protocol in product(types, experiment.make_protocols()):
+) -> Iterator[_Source]:
+    joined = []
+    for name, pictures in collections.items():
+        for picture in pictures:
+            collection = picture.collection or name
+            joined.append(dataclasses.replace(picture, collection=collection))
+    for protocol in experiment.make_protocols():
+        sources = collections
+        if protocol.by == "collection":
+            sources = {" + ".join(collections): assume_plants(joined)}
+        for name, pictures in sources.items():
+            splits = [*protocol.make_splits(pictures, experiment.seeds)]
+            yield _Source(name, pictures, protocol, splits)
+
+
+def _list_grid(
+    experiment: Experiment, sources: Sequence[_Source]
+) -> Iterator[tuple[_Source, AcquisitionType, str, Recipe]]:
+    """List what is cross-validated: recipes by sources and types."""
+    for source in sources:
+        present = {picture.type for picture in source.pictures}
+        for type_ in experiment.types or [t for t in AcquisitionType if t in present]:
             for name, recipe in experiment.make_recipes(type_).items():
-                yield collection, type_, protocol, name, recipe
+                yield source, type_, name, recipe
 
 
 def _read_external_runs(
-    experiment: Experiment,
-    collections: Mapping[str, Sequence[Picture]],
-    splits: Iterable[list[Split]],
+    experiment: Experiment, sources: Sequence[_Source]
 ) -> dict[str, list[Run]]:
     """Read the runs of other systems by name.
 
     What is wrong with them is raised before hours of training.
     """
-    if len(collections) > 1:
+    if len(sources) > 1:
         raise LeafidError(
-            f"runs: expected a single collection with runs, found {len(collections)}"
+            f"runs: expected a single collection with runs, found {len(sources)}"
         )
-    (pictures,) = collections.values()
-    (folds,) = splits
+    pictures, folds = sources[0].pictures, sources[0].splits
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     names = {*chain(*map(experiment.make_recipes, types))}
     n_repeats = len({fold.seed for fold in folds})
@@ -277,22 +314,27 @@ def make_experiment_tables(
     answers: Mapping[GridKey, Sequence[FoldAnswers]],
     options: ScoreOptions,
     external: Mapping[str, Sequence[Run]] | None = None,
-) -> list[Table]:
+) -> tuple[dict[str, Table], dict[str, str]]:
     """Tabulate the scores on each collection, type and setting of a protocol.
 
-    A second table has the differences from the first recipe. Scores are means over the
-    seeds. Pictures are left out whose species no recipe has training pictures of; where
-    only some have, the others are wrong. A `LeafidError` is raised where that leaves no
-    picture. `external` has runs of other systems, one for each seed.
+    The table "scores" comes first; "differences" has those from the first recipe;
+    several collections also have the tables and diagrams of `rank_runs`. Scores are
+    means over the seeds. Pictures are left out whose species no recipe has training
+    pictures of; where only some have, the others are wrong. A `LeafidError` is raised
+    where that leaves no picture. `external` has runs of other systems, one for each
+    seed.
     """
     settings = group_by(answers, lambda key: key[:3])
     # The parts of settings that vary, or the type.
-    parts = enumerate(zip(*settings, strict=True))
-    varying = [index for index, names in parts if len({*names}) > 1] or [1]
+    parts = [[*dict.fromkeys(names)] for names in zip(*settings, strict=True)]
+    varying = [index for index, names in enumerate(parts) if len(names) > 1] or [1]
     groups = []
-    for setting, keys in settings.items():
+    setting_of = {}
+    for setting in sorted(settings, key=lambda key: [*map(list.index, parts, key)]):
+        keys = settings[setting]
         name = ", ".join(setting[i] for i in varying)
         of_recipes = {key[3]: answers[key] for key in keys}
+        setting_of[name] = setting
         group = _make_group(name, of_recipes, external or {})
         if any(repeat.is_known.any() for repeat in group.answers[0]):
             groups.append(group)
@@ -306,10 +348,15 @@ def make_experiment_tables(
     shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
     title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
-    tables = [add_held_out_notes(scores, groups[0].n_repeats)]
+    n_repeats = max(group.n_repeats for group in groups)
+    tables = {"scores": add_held_out_notes(scores, n_repeats)}
     if len(groups[0].answers) > 1:
-        tables.append(make_comparison_table(heading, groups, options, "first"))
-    return tables
+        differences = make_comparison_table(heading, groups, options, "first")
+        tables["differences"] = differences
+    if 0 not in varying or not can_rank():
+        return tables, {}
+    ranks, diagrams = rank_runs(scores, setting_of, options.metrics)
+    return tables | ranks, diagrams
 
 
 def _make_group(

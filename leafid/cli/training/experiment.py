@@ -1,16 +1,22 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, as one table.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type,
-few-shots, held-apart, recipes. The first table has the scores of each recipe with an
-interval, the second the differences from the first recipe with p values (paired by
-plant, corrected by Holm's method). Runs of other systems that were tested on the same
-folds, a file that the experiment names, are further rows.
+collections, few-shots, held-apart, recipes. The first table has the scores of each
+recipe with an interval, the second the differences from the first recipe with p values
+(paired by plant, corrected by Holm's method). Runs of other systems that were tested on
+the same folds, a file that the experiment names, are further rows.
+
+Of several collections, a third table has the scores of recipes by collections with
+mean ranks, and a fourth Friedman's test of the ranks and Nemenyi's of every two recipes
+(of only two, Wilcoxon's). --output also draws the critical difference diagrams. A
+protocol by collection tests on collections that no training picture is of.
 
 An interrupted experiment is started again, and finds its features in the cache.
 docs/formats.md has the keys of the file.
 
 examples:
   leafid experiment recipes imageclef2011
+  leafid experiment collections imageclef2011 garden swedish --output mine
   leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few.tex
   leafid experiment my.toml collection --output mine --cluster tcp://head-node:8786
 """
@@ -43,7 +49,8 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
     )
     collections: list[str] = positional("COLLECTION", "labelled pictures", nargs="+")
     output: str | None = option(
-        "write the tables there as well, as CSV and LaTeX", metavar="DIR"
+        "write the tables there as well, as CSV and LaTeX, and diagrams as SVG",
+        metavar="DIR",
     )
 
 
@@ -68,7 +75,7 @@ def run(options: Options, console: Console) -> int:
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, console)
-        tables = tabulate_experiment(
+        tables, diagrams = tabulate_experiment(
             experiment,
             collections,
             loader=loader,
@@ -76,10 +83,11 @@ def run(options: Options, console: Console) -> int:
             note=console.note,
         )
     if options.output:
-        for table, suffix in zip(tables, ("", "-differences"), strict=False):
-            write_text(f"{output}{suffix}.csv", render([table], "csv"))
-            write_text(
-                f"{output}{suffix}.tex", render([table], "latex", options.digits)
-            )
-    print_tables(tables, options, console, options.digits)
+        for name, table in tables.items():
+            file = str(output) if name == "scores" else f"{output}-{name}"
+            write_text(f"{file}.csv", render([table], "csv"))
+            write_text(f"{file}.tex", render([table], "latex", options.digits))
+        for name, diagram in diagrams.items():
+            write_text(f"{output}-ranks-{name}.svg", diagram)
+    print_tables([*tables.values()], options, console, options.digits)
     return int(bool(loader.unreadable))
