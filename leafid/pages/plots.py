@@ -90,13 +90,18 @@ def draw_ranks(mean_ranks: Any, p_values: Any, critical_difference: float) -> st
     a frame of these. Returns SVG.
     """
     lines = {"linestyle": "-", "marker": ""}
-    with rc_context(fname=_STYLE):
-        figure = Figure((6.2, 1.2 + 0.16 * len(mean_ranks)))
+    with rc_context({"axes.spines.top": True}, fname=_STYLE):
+        figure = Figure((6.2, 1.5 + 0.2 * len(mean_ranks)))
+        axes = figure.subplots()
+        # The bar above the axis leaves little room for its numbers.
+        axes.tick_params(labelsize=7, length=2, pad=1)
         import_module("scikit_posthocs").critical_difference_diagram(
             mean_ranks.rename(clean_text),
-            p_values.rename(clean_text, axis=0).rename(clean_text, axis=1),
+            p_values.rename(clean_text).rename(columns=clean_text),
             cd=critical_difference,
-            ax=figure.subplots(),
+            ax=axes,
+            label_fmt_left="{label} ({rank:.2f})",
+            label_fmt_right="({rank:.2f}) {label}",
             elbow_props=lines,
             crossbar_props=lines,
         )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, compress
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
+from leafid.metrics.averages import to_indices
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
@@ -29,7 +30,7 @@ from leafid.scoring.answers import (
     make_answer_table,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import OPEN_WORLD_METRICS
+from leafid.scoring.metrics import OPEN_WORLD_METRICS, find_metrics
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.score_table import (
@@ -38,7 +39,7 @@ from leafid.scoring.score_table import (
     make_group_table,
     make_groups,
 )
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.segmentation.segment import draw_overlay
 
 # Limits that keep the page at a few megabytes: number of confusions with pictures,
@@ -59,6 +60,8 @@ SIDE = 136
 # Kinds of pictures that illustrate a confusion.
 _KINDS = ("confused", "same", "predicted")
 
+# The scores of a species: those that it is sorted by come first.
+_SPECIES_METRICS = ("top-1", "top-5", "precision", "f1")
 _DIFFERING = "Pictures on which the runs differ"
 
 #: The first answers to a picture, with their scores; none where the run lacks it.
@@ -126,7 +129,7 @@ def make_report(
     drawings: dict[str, str] = {}
     details = []
     for judged in known:
-        run = _describe_run(judged, rankings[judged.name], truth, pictures)
+        run = _describe_run(judged, truth, pictures)
         details.append(run)
         suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
         for kind in ("species", "confusions", "matrix"):
@@ -165,13 +168,10 @@ def make_report(
 
 
 def _describe_run(
-    run: JudgedRun,
-    rankings: Sequence[Ranking],
-    truth: GroundTruth,
-    pictures: Sequence[Picture],
+    run: JudgedRun, truth: GroundTruth, pictures: Sequence[Picture]
 ) -> dict[str, Any]:
     confusions = find_confusions(run, truth)
-    names, counts = count_answers(rankings, truth)
+    names, counts = count_answers(run, truth)
     most_confused, reduced = select_most_confused(names, counts, MATRIX_SIZE)
     image, svg = plots.draw_confusion_matrix(most_confused, reduced, run.name)
     return {
@@ -275,7 +275,7 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
 
 
 def count_answers(
-    rankings: Sequence[Ranking], truth: GroundTruth
+    run: JudgedRun, truth: GroundTruth
 ) -> tuple[Sequence[str], NDArray[np.intp]]:
     """Count the pictures of each species by their first answer.
 
@@ -284,11 +284,10 @@ def count_answers(
     """
     names = np.unique(truth.species).tolist()
     labels = to_indices(truth.species)
-    is_answered = [*map(bool, rankings)]
-    first = [ranking[0][0] for ranking in rankings if ranking]
+    first = find_indices(run.answer[run.covered], names)
     counts = np.zeros((len(names), len(names) + 1), np.intp)
     # The index -1 of another species selects the last column.
-    np.add.at(counts, (labels[is_answered], find_indices(first, names)), 1)
+    np.add.at(counts, (labels[run.covered], first), 1)
     return names, counts
 
 
@@ -319,25 +318,18 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names = np.unique(truth.species).tolist()
-    labels = to_indices(truth.species)
-    first, five = (
-        average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
+    options = ScoreOptions(find_metrics(_SPECIES_METRICS), "none")
+    rows: Rows = []
+    for row in make_group_table(truth, [run], options, "species").to_records():
+        name = row["species"]
+        scores = map(row.__getitem__, _SPECIES_METRICS)
+        rows.append([name, family[name], row["pictures"], *scores, worst.get(name)])
+    first = 3
+    return Table(
+        title=f"Species of {run.name}",
+        columns=[
+            *("species", "family", "pictures"),
+            *(*_SPECIES_METRICS, "most often taken for"),
+        ],
+        rows=sorted(rows, key=itemgetter(first, first + 1), reverse=True),
     )
-    counts = np.bincount(labels).tolist()
-    scores = sorted(
-        zip(names, counts, first, five, strict=True),
-        key=lambda row: (-row[2], -row[3]),
-    )
-    rows: list[list[Cell]] = [
-        [name, family[name], *numbers, worst.get(name)] for name, *numbers in scores
-    ]
-    headings = [
-        "species",
-        "family",
-        "pictures",
-        "top-1",
-        "top-5",
-        "most often taken for",
-    ]
-    return Table(f"Species of {run.name}", headings, rows)

@@ -2,7 +2,6 @@ import pytest
 
 from leafid.pages.report_page import (
     count_answers,
-    find_rankings,
     select_most_confused,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -47,7 +46,7 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run,
 
 
 def test_the_confusion_matrix_counts_every_answer(run, truth):
-    names, counts = count_answers(find_rankings(run, truth, 1), truth)
+    names, counts = count_answers(judge_run(run, truth), truth)
     # The picture that the run lacks is nowhere.
     assert names == ["Acer opalus", "Ilex aquifolium", "Quercus ilex"]
     assert counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
