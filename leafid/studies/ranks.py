@@ -100,9 +100,10 @@ def rank_runs(
 def _average_types(rows: Any, metric: str) -> Any:
     """Average the scores of each run, a row, on each collection, a column."""
     cells = rows.groupby(["run", "collection"], sort=False)[metric]
-    counts = cells.size().unstack()
+    counts = cells.size().unstack(sort=False)
     is_complete = (counts == counts.max()).all(axis=1)
-    return cells.mean().unstack()[is_complete].round(_DECIMALS).dropna(axis=1)
+    means = cells.mean().unstack(sort=False)
+    return means[is_complete].round(_DECIMALS).dropna(axis=1)
 
 
 def _list_scores(scores: Any, ranks: Any, names: Sequence[str]) -> Rows:
@@ -110,7 +111,8 @@ def _list_scores(scores: Any, ranks: Any, names: Sequence[str]) -> Rows:
     is_best = (ranks == ranks.min()).reindex(columns=names, fill_value=False)
     rows: Rows = []
     for run, values in scores.reindex(columns=names).iterrows():
-        cells = map(Estimate, values, repeat({}), is_best.loc[run])
+        marks = is_best.loc[run].tolist()
+        cells = map(Estimate, values.tolist(), repeat({}), marks)
         rows.append([run, *cells, float(ranks.loc[run].mean())])
     return rows
 
