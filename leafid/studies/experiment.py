@@ -217,12 +217,13 @@ def tabulate_experiment(
             test_type=protocol.test_type,
         ):
             setting = ", ".join(filter(None, [protocol.name, fold.setting]))
-            tested = source.name_collections(fold.held_out.pictures)
+            held_out = fold.held_out
+            tested = np.array([p.collection or source.name for p in held_out.pictures])
             for collection in np.unique(tested).tolist():
-                held_out = fold.held_out.select(tested == collection)
-                part = dataclasses.replace(fold, held_out=held_out)
+                part = held_out.select(tested == collection)
                 key = (collection, str(type_), setting, name)
-                answers.setdefault(key, []).append(part)
+                folds = answers.setdefault(key, [])
+                folds.append(dataclasses.replace(fold, held_out=part))
         note(f"{place} {source.name}, {type_}, {protocol.name}, {name}")
     return make_experiment_tables(answers, options, external)
 
@@ -235,12 +236,6 @@ class _Source:
     pictures: Sequence[Picture]
     protocol: SplitProtocol
     splits: list[Split]
-
-    def name_collections(self, pictures: Sequence[Picture]) -> np.ndarray:
-        """Name the collection of some of its pictures: str (n,)."""
-        if self.protocol.by == "collection":
-            return np.array([picture.collection for picture in pictures])
-        return np.full(len(pictures), self.name)
 
 
 def _list_sources(
