@@ -99,11 +99,12 @@ def rank_runs(
 
 def _average_types(rows: Any, metric: str) -> Any:
     """Average the scores of each run, a row, on each collection, a column."""
-    cells = rows.groupby(["run", "collection"], sort=False)[metric]
-    counts = cells.size().unstack(sort=False)
+    cells = rows.groupby(["run", "collection"])[metric]
+    counts = cells.size().unstack()
     is_complete = (counts == counts.max()).all(axis=1)
-    means = cells.mean().unstack(sort=False)
-    return means[is_complete].round(_DECIMALS).dropna(axis=1)
+    means = cells.mean().unstack()[is_complete].round(_DECIMALS).dropna(axis=1)
+    # Runs keep the order of the table.
+    return means.reindex([run for run in rows["run"].unique() if is_complete[run]])
 
 
 def _list_scores(scores: Any, ranks: Any, names: Sequence[str]) -> Rows:
