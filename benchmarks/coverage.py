@@ -5,8 +5,9 @@
 
 Prints, as Markdown, the share of 95 % intervals that hold the true score (the score of
 20,000 plants): of leafid's intervals, then of the bootstrap with corrected bias and
-acceleration (BCa) [1]_, also for scores that have no interval in leafid. It takes some
-minutes.
+acceleration (BCa) [1]_, also for scores that have no interval in leafid. The last table
+is of leafid's intervals of the difference of two runs: the second one gives the first
+one's answers to most plants, and is worse on the others. It takes some minutes.
 
 Plants have 1 to 24 pictures, whose first answers tend to be correct or wrong together:
 half of the variance is between plants. Half of the plants are by one of four authors, a
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -58,31 +60,42 @@ _SPECIES = 6
 _DIFFICULTY = (0.4, 0.6, 0.8, 1.0, 1.4, 1.8)
 # Correlation of the first answers to two pictures of a plant.
 _CORRELATION = 0.5
+# The share of plants that two runs give the same answers for, and by how much fewer of
+# the second run's other answers are correct.
+_AGREEMENT = 0.7
+_DECREASE = 0.1
 
 Floats = NDArray[np.float64]
 #: The ends of the interval of a score.
 Interval = Callable[[Statistics, int], tuple[float, float]]
 
 
-def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun:
-    """Simulate a run on pictures of some plants, drawn from all authors and species."""
+def simulate_run(
+    n_plants: int, accuracy: float, random: Generator, answers: Generator | None = None
+) -> JudgedRun:
+    """Simulate a run on pictures of some plants, drawn from all authors and species.
+
+    Where there are two generators, the first one draws the pictures, the second one the
+    answers.
+    """
+    answers = answers or random
     author = np.searchsorted(
         np.cumsum(_SHARES_OF_AUTHORS), (np.arange(n_plants) + 0.5) / n_plants
     )
     species = random.permutation(np.arange(n_plants) % _SPECIES)
     mean = 1 - (1 - accuracy) * np.array(_DIFFICULTY)[species]
     size = 1 / _CORRELATION - 1
-    share = random.beta(mean * size, (1 - mean) * size)
-    similar = (species + random.integers(1, _SPECIES, n_plants)) % _SPECIES
+    share = answers.beta(mean * size, (1 - mean) * size)
+    similar = (species + answers.integers(1, _SPECIES, n_plants)) % _SPECIES
     plant = np.repeat(np.arange(n_plants), random.geometric(0.2, n_plants).clip(1, 24))
     n = len(plant)
-    is_correct = random.random(n) < share[plant]
+    is_correct = answers.random(n) < share[plant]
     probability = np.where(
-        is_correct, random.uniform(0.5, 1, n), 0.4 * random.random(n)
+        is_correct, answers.uniform(0.5, 1, n), 0.4 * answers.random(n)
     )
     return JudgedRun(
         name="run",
-        rank=np.where(is_correct, 1, random.choice([2, 3, 8, 0], n)).astype(np.int32),
+        rank=np.where(is_correct, 1, answers.choice([2, 3, 8, 0], n)).astype(np.int32),
         size=np.full(n, _SPECIES),
         label=species[plant],
         first=np.where(is_correct, species[plant], similar[plant]),
@@ -99,9 +112,37 @@ def simulate_run(n_plants: int, accuracy: float, random: Generator) -> JudgedRun
     )
 
 
+def simulate_pair(
+    n_plants: int, accuracy: float, seed: int
+) -> tuple[JudgedRun, JudgedRun]:
+    """Simulate two runs on the same pictures, of which the second one is worse."""
+    random = np.random.default_rng([seed, 1])
+    first, second = (
+        simulate_run(n_plants, share, np.random.default_rng([seed, 0]), random)
+        for share in (accuracy, accuracy - _DECREASE)
+    )
+    is_equal = (random.random(n_plants) < _AGREEMENT)[first.plant]
+    answers = {
+        name: np.where(is_equal, getattr(first, name), getattr(second, name))
+        for name in ("rank", "first", "first_score", "probability", "squares")
+    }
+    return first, replace(second, **answers)
+
+
 def compute_interval(score: Statistics, seed: int) -> tuple[float, float]:
     """Compute leafid's interval."""
-    low, high = bootstrap_scores(score, Bootstrap(_RESAMPLES, seed=seed))
+    [(low, high)] = bootstrap_scores([score], Bootstrap(_RESAMPLES, seed=seed))
+    tail = (1 - CONFIDENCE) / 2
+    return float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
+
+
+def compute_difference_interval(
+    scores: Sequence[Statistics], seed: int
+) -> tuple[float, float]:
+    """Compute leafid's interval of the difference of two runs."""
+    bootstrap = Bootstrap(_RESAMPLES, seed=seed)
+    first, second = bootstrap_scores(scores, bootstrap, is_paired=True)
+    low, high = first - second[::-1]
     tail = (1 - CONFIDENCE) / 2
     return float(np.quantile(low, tail)), float(np.quantile(high, 1 - tail))
 
@@ -151,19 +192,38 @@ def measure_coverage(
     return [n / repetitions for n in n_held.values()]
 
 
+@cache
+def find_true_difference(name: str, accuracy: float) -> float:
+    """Find the difference of two runs on many plants."""
+    runs = [[run] for run in simulate_pair(_POPULATION, accuracy, 0)]
+    first, second = compute_statistics(find_metric(name), runs)
+    return first.compute() - second.compute()
+
+
+def measure_difference_coverage(
+    n_plants: int,
+    accuracy: float,
+    repetitions: int,
+    metrics: Sequence[str] = METRICS,
+) -> list[float]:
+    """Measure the share of intervals that hold the true difference of two runs."""
+    n_held = dict.fromkeys(metrics, 0)
+    for seed in range(1, repetitions + 1):
+        runs = [[run] for run in simulate_pair(n_plants, accuracy, seed)]
+        for name in metrics:
+            scores = compute_statistics(find_metric(name), runs)
+            low, high = compute_difference_interval(scores, seed)
+            n_held[name] += low <= find_true_difference(name, accuracy) <= high
+    return [n / repetitions for n in n_held.values()]
+
+
 def _tabulate(
     plants: Sequence[int],
-    repetitions: int,
     metrics: Sequence[str],
-    compute: Interval,
+    measure: Callable[[int, float], list[float]],
 ) -> str:
     columns = [
-        [
-            f"{share:.2f}"
-            for share in measure_coverage(n, a, repetitions, metrics, compute)
-        ]
-        for a in ACCURACIES
-        for n in plants
+        [f"{share:.2f}" for share in measure(n, a)] for a in ACCURACIES for n in plants
     ]
     headings = ["score"] + [f"{a:g}: {n}" for a in ACCURACIES for n in plants]
     rows = [[name, *row] for name, *row in zip(metrics, *columns, strict=True)]
@@ -179,11 +239,22 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--repetitions", type=int, default=200, metavar="N")
     parser.add_argument("--plants", type=int, nargs="+", default=PLANTS, metavar="N")
     options = parser.parse_args(words)
-    for title, metrics, compute in (
-        ("leafid", METRICS, compute_interval),
-        ("BCa", ("S", "top-1", *WITHOUT_INTERVALS), compute_bca),
+    repetitions = options.repetitions
+    of_bca = ("S", "top-1", *WITHOUT_INTERVALS)
+    for title, metrics, measure in (
+        ("leafid", METRICS, lambda n, a: measure_coverage(n, a, repetitions)),
+        (
+            "BCa",
+            of_bca,
+            lambda n, a: measure_coverage(n, a, repetitions, of_bca, compute_bca),
+        ),
+        (
+            "leafid's differences",
+            METRICS,
+            lambda n, a: measure_difference_coverage(n, a, repetitions),
+        ),
     ):
-        table = _tabulate(options.plants, options.repetitions, metrics, compute)
+        table = _tabulate(options.plants, metrics, measure)
         print(
             f"{title} (share of correct first answers: number of plants)\n\n{table}\n"
         )

@@ -54,10 +54,11 @@ class ImageError(LeafidError):
     """
 
 
-class InputError(LeafidError, ValueError):
+class InputError(UsageError, ValueError):
     """An argument of a Python function is not what was expected.
 
-    The message names the argument and the position in it.
+    The message names the argument and the position in it. Where a command passes on
+    what a file holds, the file is wrong, not how the command was called.
     """
 
 

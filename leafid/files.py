@@ -6,7 +6,7 @@ The names are from metadata.
 import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -97,6 +97,12 @@ def write_text(path: StrPath, text: str) -> None:
     """Write a whole text file as `open_output` does."""
     with open_output(path) as stream:
         stream.write(text)
+
+
+def write_files(folder: StrPath, files: Mapping[str, str]) -> None:
+    """Write texts to a folder by the names of their files."""
+    for name, text in files.items():
+        write_text(Path(folder, name), text)
 
 
 def check_writable(path: StrPath) -> None:

@@ -124,7 +124,6 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         with open_loader(self.jobs, self.cache) as loader:
             function = PictureFunction(
                 f"measures|{expert.make_feature_key()}",
-                n_values=len(self.feature_names_out_),
                 compute=self._measure,
                 dtype=np.float32,
             )

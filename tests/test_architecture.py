@@ -31,6 +31,7 @@ ROOMS = (
 IDENTIFYING = ("segmentation", "descriptors", "features", "model", "training")
 # Small services that any room may use; they know none of the rooms.
 SERVICES = (
+    "checking",
     "errors",
     "files",
     "grouping",

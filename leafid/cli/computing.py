@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+from leafid.api import select_pictures
 from leafid.cli.arguments import (
     TYPES,
     CacheOptions,
@@ -19,16 +20,10 @@ from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.model.bundled import assign_types, find_bundled_model, load_recogniser
-from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
+from leafid.model.bundled import find_bundled_model, load_recogniser
+from leafid.model.recogniser import MIN_COLLECTION, log_types
 from leafid.parallel.cluster import on_cluster
 from leafid.pictures.picture import Collection, EmptyClass, Picture
-from leafid.pictures.splits import (
-    assume_plants,
-    check_labels,
-    select_training_pictures,
-)
-from leafid.pictures.summary import warn_of_shared_pictures
 
 T = TypeVar("T")
 
@@ -120,33 +115,7 @@ def read_training_pictures(
     The second result says whether some can't be used.
     """
     collection = options.read(paths, EmptyClass)
-    warn_of_shared_pictures(collection.pictures)
-    pictures = select_training_pictures(collection.pictures, str(collection.root))
-    if all_parts:
-        pictures = [*collection.select_labelled().pictures]
-    return assume_plants(pictures), collection.is_incomplete
-
-
-def assign_types_and_warn(
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-    console: Console,
-    recogniser: TypeRecogniser | None = None,
-) -> list[Picture]:
-    """Recognise unknown acquisition types.
-
-    Warn that unknown plants make held-out scores too high.
-
-    A model that is extended has a recogniser, and keeps its scores.
-    """
-    if recogniser is None:
-        check_labels(pictures)
-    n_unknown = sum(picture.plant is None for picture in pictures)
-    if n_unknown and recogniser is None:
-        console.warn(
-            f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where "
-            "several show one plant, held-out scores are too high (top-1 0.993 "
-            "instead of 0.85 for scans of ImageCLEF 2011); say --plants-from, or look "
-            "for pictures of one leaf with 'leafid info --similar'"
-        )
-    return assign_types(pictures, loader, recogniser)
+    pictures = select_pictures(
+        collection.pictures, all_parts=all_parts, source=str(collection.root)
+    )
+    return pictures, collection.is_incomplete

@@ -20,6 +20,7 @@ import leafid
 from leafid.cli.arguments import Parser, suggest
 from leafid.cli.outputs import Console
 from leafid.errors import (
+    InputError,
     LeafidError,
     ProblemsError,
     UsageError,
@@ -76,7 +77,10 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         # head`).
         pass
     except Exception as error:
-        status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
+        status = EXIT_BAD_DATA
+        # The arguments of Python functions come from files here, such as masks.
+        if isinstance(error, UsageError) and not isinstance(error, InputError):
+            status = EXIT_WRONG_USAGE
         if debug:
             console.note("".join(traceback.format_exception(error)).rstrip("\n"))
         for line in _format_error(error):

@@ -6,9 +6,7 @@ They are apart from other options, as the metrics take long to import.
 from typing import Any
 
 from leafid.cli.arguments import SEED, list_type, nonempty_word, number_type, option
-from leafid.scoring.metrics import find_metrics
 from leafid.scoring.resampling import Bootstrap
-from leafid.scoring.score_table import ScoreOptions
 
 
 class ScoringOptions:
@@ -44,7 +42,10 @@ class ScoringOptions:
     )
     seed: int = SEED
 
-    def as_score_options(self) -> ScoreOptions:
-        """Return these options; an unknown metric is a `UsageError`."""
-        bootstrap = Bootstrap(self.resamples, self.confidence, self.seed)
-        return ScoreOptions(find_metrics(self.metrics), self.intervals, bootstrap)
+    def as_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `leafid.evaluate`."""
+        return {
+            "metrics": self.metrics,
+            "intervals": self.intervals,
+            "bootstrap": Bootstrap(self.resamples, self.confidence, self.seed),
+        }

@@ -15,13 +15,14 @@ from leafid.segmentation.pixels import Mask, find_bounding_box
 
 #: Points of an outline.
 CONTOUR_POINTS = 2048
-# Side to which a small leaf is enlarged first, and the empty pixels around it.
+# Side to which a small leaf is enlarged first.
 _SIDE = 600
-_PAD = 3
 # Number of parts of a leaf that are joined, and the widest gap, in sides of the leaf.
 _MAX_PARTS = 40
 _MAX_GAP = 0.1
 _LINE_WIDTH = 3
+# Empty pixels around a leaf, enough for the end of a line and for the smoothing.
+_PAD = 6
 
 
 def trace_leaf(leaf: Mask) -> Points:
@@ -60,8 +61,13 @@ def _smooth(points: Points, sigma: float) -> Points:
 
 
 def _join_parts(grey: Plane) -> None:
-    """Draw lines from the largest part to others that are near it."""
-    curves, _ = cv2.findContours(grey, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    """Draw lines from the largest part to others that are near it.
+
+    Parts are those of the level that is traced: at a lower one, lines would end before
+    the parts of a leaf that was enlarged.
+    """
+    parts = (grey > 127).view(np.uint8)
+    curves, _ = cv2.findContours(parts, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     largest, *others = (curve[:, 0] for curve in sorted(curves, key=len, reverse=True))
     for curve in others[: _MAX_PARTS - 1]:
         distances, nearest = cKDTree(curve).query(largest)

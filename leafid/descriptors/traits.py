@@ -100,6 +100,10 @@ _MIN_BITE = 0.01
 _ROUND = 0.57
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+# Smoothing above which a margin without teeth may have few and wide ones, and the
+# largest sum of their heights in an entire margin, in widths: more in 3 % of 106.
+_COARSE = 0.0113
+_MAX_RISE = 0.1
 # Smallest number of teeth of a margin: fewer are waves, or damage.
 _MIN_TEETH = 3
 # Standard deviations, in a wave, of an outline whose bends are measured, and their
@@ -249,9 +253,13 @@ def _measure_margin(
     has_teeth = is_uneven[_FINE if is_lobed else _TEETH]
     if is_lobed is None or has_teeth is None:
         return {}
-    if not has_teeth:
-        return {"teeth": 0.0, "tooth_depth": 0.0}
     width = float(landmarks.extent[1])
+    if not has_teeth:
+        [signal] = _filter_margin(landmarks.contour, (_COARSE,))
+        rises = _measure_rises(signal, width, is_margin)
+        if not is_lobed and rises.sum() > _MAX_RISE * width:
+            return {}
+        return {"teeth": 0.0, "tooth_depth": 0.0}
     traits = _measure_teeth(
         landmarks.contour, width, is_margin, may_be_wavy=not is_lobed
     )
@@ -360,15 +368,7 @@ def _measure_teeth(
     """
     counts, heights = [], []
     for signal in _filter_margin(contour, _TOOTH_SMOOTHINGS):
-        low, high = np.quantile(signal, (0.05, 0.95))
-        # The closed signal from its lowest point on.
-        start = int(np.argmin(signal))
-        values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
-        peaks = find_peaks(values, max(_MIN_PEAK * width, 0.3 * float(high - low)))
-        # Heights are those above the mean of the valleys beside a peak.
-        valleys = np.minimum.reduceat(values, np.append(0, peaks))
-        rises = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
-        rises = rises[is_margin[(peaks + start) % len(signal)]]
+        rises = _measure_rises(signal, width, is_margin)
         counts.append(len(rises))
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
@@ -382,6 +382,19 @@ def _measure_teeth(
     if number >= _MIN_TEETH and min(differences) <= _REPEATED * number:
         traits["teeth"] = float(number)
     return traits
+
+
+def _measure_rises(signal: Singles, width: float, is_margin: Mask) -> Floats:
+    """Measure the heights of the peaks of a margin above the valleys beside them."""
+    low, high = np.quantile(signal, (0.05, 0.95))
+    # The closed signal from its lowest point on.
+    start = int(np.argmin(signal))
+    values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
+    peaks = find_peaks(values, max(_MIN_PEAK * width, 0.3 * float(high - low)))
+    # Heights are those above the mean of the valleys beside a peak.
+    valleys = np.minimum.reduceat(values, np.append(0, peaks))
+    rises = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
+    return rises[is_margin[(peaks + start) % len(signal)]]
 
 
 def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:

@@ -2,7 +2,7 @@
 
 import zlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import cv2
@@ -10,7 +10,14 @@ import numpy as np
 from numpy.random import Generator
 
 from leafid.features import compositing
-from leafid.features.compositing import make_image, point_to, project, relight
+from leafid.features.compositing import (
+    RANGES,
+    bend_levels,
+    make_image,
+    narrow,
+    project,
+    relight,
+)
 from leafid.features.extractor import (
     NeededParts,
     PictureViews,
@@ -26,34 +33,12 @@ from leafid.versions import DRAWING_VERSION
 _MIN_WIDTH = 0.6
 # By how much perspective enlarges the near end and reduces the far end at most.
 _PERSPECTIVE = 0.16
-# The range of the light's gamma.
-_GAMMA = (0.7, 1.4)
-# The range of the light's brightness.
-_BRIGHTNESS = (0.85, 1.0)
 # The maximum slope of the light from the middle to a side.
 _LIGHT_SLOPE = 0.08
-# The range of the size that a picture is reduced to before it is enlarged again.
-_REDUCTION = (0.45, 1.0)
 # The share of the jittered pictures that are poor.
 _POOR_SHARE = 1 / 3
-# The range of a poor picture's longer side, in pixels.
-_SIDE = (70, 640)
-# The range of a poor picture's gamma.
-_POOR_GAMMA = (0.5, 2.0)
-# The range of the lightness of a poor picture's leaf beside the sheet.
-_LEAF_LIGHT = (0.4, 1.6)
-# The range of the colourfulness of a poor picture's leaf.
-_COLOURFULNESS = (0.0, 1.2)
-# The range of the part of the light that each channel of a poor picture keeps.
-_TINT = (0.85, 1.0)
-# The range of a poor picture's blur: its standard deviation in pixels.
-_BLUR = (0.0, 1.5)
 # Less blur changes nothing.
 _LEAST_BLUR = 0.3
-# The range of the standard deviation of a poor picture's noise, in grey levels.
-_NOISE = (0.0, 4.0)
-# The range of the quality of a poor picture's JPEG.
-_QUALITY = (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
 _MAX_COMPOSITED_SIDE = 640
 
@@ -161,32 +146,22 @@ def jitter_picture(
     fill = not acquisition_type.lies_on_sheet
     if random.random() < _POOR_SHARE:
         return _degrade_picture(image, leaf, random, fill=fill)
+    ranges = RANGES["jitter"]
     rows, cols = image.shape[:2]
-    reduction = random.uniform(*_REDUCTION)
+    reduction = random.uniform(*ranges["reduction"])
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
-    values = (
-        (np.arange(256) / 255) ** random.uniform(*_GAMMA)
-        * random.uniform(*_BRIGHTNESS)
-        * 255
+    levels = bend_levels(
+        random.uniform(*ranges["gamma"]), random.uniform(*ranges["brightness"])
     )
     reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     small = relight(
         reduced,
-        np.round(values).astype(np.uint8),
+        np.round(levels).astype(np.uint8),
         max_slope=_LIGHT_SLOPE,
         random=random,
         precision=np.float64,
     )
-    # From the centres of the reduced picture's pixels to positions in the picture.
-    scale = cols / size[0], rows / size[1]
-    enlarge = np.array(
-        [
-            [scale[0], 0, (scale[0] - 1) / 2],
-            [0, scale[1], (scale[1] - 1) / 2],
-            [0, 0, 1],
-        ]
-    )
-    return _tilt(small, enlarge, rows=rows, cols=cols, random=random, fill=fill)
+    return _tilt(small, (cols, rows), random, fill=fill)
 
 
 def _degrade_picture(
@@ -199,33 +174,28 @@ def _degrade_picture(
     The lightness and the colours of the leaf are changed relative to its background,
     then those of the whole picture.
     """
-    side = np.exp(random.uniform(*np.log(_SIDE)))
+    ranges = RANGES["poor"]
+    side = np.exp(random.uniform(*np.log(ranges["side"])))
     scale = min(1.0, side / max(image.shape[:2]))
     cols, rows = (max(1, round(length * scale)) for length in image.shape[1::-1])
-    small = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA).astype(
-        np.float32
-    )
-    share = cv2.resize(
-        leaf.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA
-    )[..., None]
+    reduce = partial(cv2.resize, dsize=(cols, rows), interpolation=cv2.INTER_AREA)
+    small = reduce(image).astype(np.float32)
+    share = reduce(leaf.astype(np.float32))[..., None]
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)[..., None]
-    recoloured = random.uniform(*_LEAF_LIGHT) * (
-        grey + random.uniform(*_COLOURFULNESS) * (small - grey)
+    recoloured = random.uniform(*ranges["leaf_light"]) * (
+        grey + random.uniform(*ranges["colourfulness"]) * (small - grey)
     )
     changed = make_image(small + share * (recoloured - small))
-    tilted = _tilt(changed, np.eye(3), rows=rows, cols=cols, random=random, fill=fill)
-    if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
+    tilted = _tilt(changed, (cols, rows), random, fill=fill)
+    if (blur := random.uniform(*ranges["blur"])) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
-    levels = (np.arange(256) / 255) ** np.exp(
-        random.uniform(*np.log(_POOR_GAMMA))
-    ) * 255
-    lit = cv2.LUT(tilted, levels.astype(np.float32)) * random.uniform(*_TINT, 3).astype(
-        np.float32
-    )
+    levels = bend_levels(np.exp(random.uniform(*np.log(ranges["gamma"]))))
+    tint = random.uniform(*ranges["tint"], 3).astype(np.float32)
+    lit = cv2.LUT(tilted, levels.astype(np.float32)) * tint
     noise = random.standard_normal(lit.shape, np.float32) * np.float32(
-        random.uniform(*_NOISE)
+        random.uniform(*ranges["noise"])
     )
-    quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*_QUALITY))]
+    quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*ranges["quality"]))]
     _, content = cv2.imencode(".jpg", make_image(lit + noise), quality)
     return np.asarray(cv2.imdecode(content, cv2.IMREAD_COLOR), np.uint8)
 
@@ -254,27 +224,21 @@ def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
 
 
 def _tilt(
-    image: Image,
-    enlarge: np.ndarray,
-    rows: int,
-    cols: int,
-    random: Generator,
-    *,
-    fill: bool,
+    image: Image, size: tuple[int, int], random: Generator, *, fill: bool
 ) -> Image:
-    """Show a picture of a size from another side.
-
-    `enlarge`, float64 (3, 3), maps positions in the image to it.
-    """
+    """Show a picture from another side, enlarged to a width and height."""
     width = random.uniform(_MIN_WIDTH, 1)
-    axis = point_to(random.uniform(0, np.pi))
-    narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
+    linear = narrow(random.uniform(0, np.pi), width)
     if fill:
-        narrowing /= width
-    tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(rows, cols) / 2)
-    middle = np.array([cols - 1, rows - 1]) / 2
-    matrix = project(narrowing, tilt @ narrowing, middle, middle) @ enlarge
+        linear /= width
+    tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(size) / 2)
+    middle = (np.array(size) - 1) / 2
+    # Positions are of the centres of pixels.
+    corner = np.array([-0.5, -0.5])
+    scale = np.diag(np.divide(size, image.shape[1::-1]))
+    enlarge = project(scale, np.zeros(2), corner, corner)
+    matrix = project(linear, tilt @ linear, middle, middle) @ enlarge
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
     return cv2.warpPerspective(
-        image, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border
+        image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border
     )

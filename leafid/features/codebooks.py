@@ -2,7 +2,8 @@
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, zip_longest
 
@@ -26,7 +27,6 @@ from leafid.versions import CODEBOOK_VERSION
 CODEBOOK_PICTURES = 300
 # Maximum number of local features that a picture contributes to a codebook.
 _SAMPLED_PER_PICTURE = 200
-_UNREADABLE = "no picture could be read to learn a codebook from"
 _log = logging.getLogger(__name__)
 
 
@@ -38,29 +38,25 @@ def learn_encoders(
     Pictures are sampled evenly over the species.
 
     An expert that finds too few features (grey pictures have no edges between hues)
-    gets an encoder that distinguishes nothing. A `LeafidError` is raised when no
-    picture can be read, or all experts are on local patches and none finds enough.
+    gets an encoder that distinguishes nothing. A `LeafidError` is raised when all
+    experts are on local patches and none finds enough.
     """
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
-    learner = _Learner(recipe, loader, seed)
-    by_types = group_by(local, lambda name: local[name].codebook_types)
-    for types, names in by_types.items():
-        # Recipes with equal codebook types share the codebook and its vectors. Where
-        # pictures of these types show too few features, all pictures are learned from.
-        of_types = [picture for picture in pictures if picture.type in types]
-        learner.learn(names, of_types)
-        learner.learn(names, pictures)
-    blind = [name for name in local if name not in learner.encoders]
-    reasons = dict.fromkeys(learner.problems[name] for name in blind)
-    if _UNREADABLE in reasons or (blind and len(blind) == len(recipe.experts)):
-        raise LeafidError("; ".join(reasons))
-    for name in blind:
-        problem = learner.problems[name]
+    encoders: dict[str, Encoder] = {}
+    blind: dict[str, str] = {}
+    for name, expert in local.items():
+        try:
+            encoders[name] = _learn_encoder(expert, pictures, recipe, loader, seed=seed)
+        except LeafidError as error:
+            blind[name] = str(error)
+            length = LOCAL_DESCRIPTORS[expert.descriptor].length
+            nothing = LocalFeatures.zeros(max(expert.modes, 2), length)
+            encoders[name] = expert.make_encoder(seed).fit(nothing)
+    if blind and len(blind) == len(recipe.experts):
+        raise LeafidError("; ".join(dict.fromkeys(blind.values())))
+    for name, problem in blind.items():
         _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
-        length = LOCAL_DESCRIPTORS[local[name].descriptor].length
-        nothing = LocalFeatures.zeros(max(local[name].modes, 2), length)
-        learner.encoders[name] = local[name].make_encoder(seed).fit(nothing)
-    return {name: learner.encoders[name] for name in local}
+    return encoders
 
 
 def sample_evenly(
@@ -79,114 +75,76 @@ def sample_evenly(
     return [picture for picture in rounds if picture is not None][:n_pictures]
 
 
-class _Learner:
-    """Learns encoders of the experts of a recipe, by name, or keeps what went wrong."""
+def _learn_encoder(
+    expert: Expert,
+    pictures: Sequence[Picture],
+    recipe: Recipe,
+    loader: FeatureLoader,
+    seed: int,
+) -> Encoder:
+    """Learn an encoder from pictures of the types that the expert names.
 
-    def __init__(self, recipe: Recipe, loader: FeatureLoader, seed: int) -> None:
-        self.encoders: dict[str, Encoder] = {}
-        self.problems: dict[str, str] = {}
-        self._recipe = recipe
-        self._loader = loader
-        self._seed = seed
+    Where there are none, or they show too little, it is learned from all pictures.
+    """
+    of_types = [
+        picture for picture in pictures if picture.type in expert.codebook_types
+    ]
+    with suppress(LeafidError):
+        return _learn_from(expert, of_types, recipe, loader, seed=seed)
+    return _learn_from(expert, pictures, recipe, loader, seed=seed)
 
-    def learn(self, names: Sequence[str], candidates: Sequence[Picture]) -> None:
-        """Learn the encoders that are missing, for the experts of some names."""
-        experts = self._list_missing(names)
-        if not candidates or not experts:
-            return
-        pictures = sample_evenly(candidates, CODEBOOK_PICTURES, self._seed)
-        needed_parts = self._find_needed_parts(experts)
-        keys = self._load_cached(experts, pictures, needed_parts)
-        missing = self._list_missing(names)
-        if not missing:
-            return
-        loader = self._loader
-        longest_side = self._recipe.longest_side
-        sample = partial(
-            _sample_picture, missing, longest_side, needed_parts, self._seed
-        )
-        samples = loader.show_progress(
-            loader.map_pictures(sample, pictures), len(pictures), "codebooks"
-        )
-        readable = [features for features in samples if features is not None]
-        if not readable:
-            self.problems |= dict.fromkeys(missing, _UNREADABLE)
-            return
-        for name, expert in missing.items():
-            features = concatenate_features([parts.pop(name) for parts in readable])
-            try:
-                encoder = expert.make_encoder(self._seed).fit(features)
-            except LeafidError as error:
-                self.problems[name] = str(error)
-                continue
-            self.encoders[name] = encoder
-            arrays = encoder.get_state().items()
-            state = {key: np.asarray(array, order="C") for key, array in arrays}
-            loader.store([(keys[name], save(state))])
 
-    def _list_missing(self, names: Iterable[str]) -> dict[str, Expert]:
-        return {
-            name: self._recipe.experts[name]
-            for name in names
-            if name not in self.encoders
-        }
-
-    def _find_needed_parts(self, experts: Mapping[str, Expert]) -> NeededParts:
-        """Find the views of a recipe's experts, from which patches are sampled.
-
-        The whole picture is the same whichever parts are needed.
-        """
-        if all(expert.view == "picture" for expert in experts.values()):
-            return "nothing"
-        return extractor.find_needed_parts(self._recipe.experts.values())
-
-    def _load_cached(
-        self,
-        experts: Mapping[str, Expert],
-        pictures: Sequence[Picture],
-        needed_parts: NeededParts,
-    ) -> dict[str, bytes]:
-        """Load encoders from the cache, and give the key of each expert's encoder."""
-        view = f"{self._recipe.longest_side}"
-        if needed_parts == "leaf":
-            view += " with petiole"
-        versions = extractor.name_versions()
-        contents = [f"{p.type} {self._loader.hash_picture(p)}" for p in pictures]
-        keys = {}
-        for name, expert in experts.items():
-            settings = [
-                f"codebook {CODEBOOK_VERSION}",
-                versions,
-                view,
-                expert.make_feature_key(),
-                f"{self._seed}",
-                f"{_SAMPLED_PER_PICTURE}",
-            ]
-            words = "|".join([*settings, *contents])
-            keys[name] = hashlib.sha256(words.encode()).digest()
-        stored = self._loader.look_up(list(keys.values()))
-        for name, key in keys.items():
-            if key in stored:
-                encoder = experts[name].make_encoder(self._seed)
-                self.encoders[name] = encoder.set_state(load(stored[key]))
-        return keys
+def _learn_from(
+    expert: Expert,
+    candidates: Sequence[Picture],
+    recipe: Recipe,
+    loader: FeatureLoader,
+    seed: int,
+) -> Encoder:
+    """Learn an encoder from a sample of pictures, or take it from the cache."""
+    pictures = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
+    needed_parts = extractor.find_needed_parts(recipe.experts.values())
+    # The whole picture is the same whichever parts are needed.
+    if expert.view == "picture":
+        needed_parts = "nothing"
+    words = [
+        f"codebook {CODEBOOK_VERSION}",
+        extractor.name_versions(),
+        f"{recipe.longest_side} {needed_parts}",
+        expert.make_feature_key(),
+        f"{seed} {_SAMPLED_PER_PICTURE}",
+        *(f"{p.type} {loader.hash_picture(p)}" for p in pictures),
+    ]
+    key = hashlib.sha256("|".join(words).encode()).digest()
+    encoder = expert.make_encoder(seed)
+    if stored := loader.look_up([key]):
+        return encoder.set_state(load(stored[key]))
+    sample = partial(_sample_picture, expert, recipe.longest_side, needed_parts, seed)
+    samples = loader.show_progress(
+        loader.map_pictures(sample, pictures), len(pictures), "codebooks"
+    )
+    readable = [features for features in samples if features is not None]
+    if not readable:
+        raise LeafidError("no picture could be read to learn a codebook from")
+    encoder.fit(concatenate_features(readable))
+    arrays = encoder.get_state().items()
+    state = {name: np.asarray(array, order="C") for name, array in arrays}
+    loader.store([(key, save(state))])
+    return encoder
 
 
 def _sample_picture(
-    experts: Mapping[str, Expert],
+    expert: Expert,
     longest_side: int,
     needed_parts: NeededParts,
     seed: int,
     picture: Picture,
-) -> dict[str, LocalFeatures]:
-    """Sample local features of a picture for each of some experts."""
+) -> LocalFeatures:
+    """Sample local features of a picture for an expert."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     views = PictureViews(
         image, extractor.segment_as_type(image, picture.require_type(), needed_parts)
     )
-    samples = {}
-    for name, expert in experts.items():
-        features = extractor.extract_local_features(views, expert)
-        order = np.random.default_rng(seed).permutation(len(features))
-        samples[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
-    return samples
+    features = extractor.extract_local_features(views, expert)
+    order = np.random.default_rng(seed).permutation(len(features))
+    return features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))

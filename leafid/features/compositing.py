@@ -5,11 +5,14 @@ Other pictures for training are drawn with the same perspective and light.
 
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.random import Generator
 
+from leafid.schema import parse_toml
 from leafid.segmentation.result import (
     Image,
     Mask,
@@ -17,30 +20,17 @@ from leafid.segmentation.result import (
     find_bounding_box,
     list_halves,
 )
+from leafid.textfiles import read_text
 
-# The number of further leaves in a photo of a nearly single leaf and of a branch, end
-# exclusive.
-_N_FURTHER = {"leaf": (0, 3), "branch": (6, 14)}
-# The range of the length of leaves, relative to the photo's shorter side.
-_LENGTH = {"leaf": (0.6, 0.95), "branch": (0.35, 0.7)}
-# The number of leaves in the background, end exclusive.
-_N_BACKGROUND = (4, 16)
-# Ranges of a leaf's centre, of its length (relative to that of the photo's leaves; in
-# the background, to the shorter side), of its width (relative to that of the leaf that
-# is copied), and of its brightness.
-_RANGES = {
-    "top": ((0.38, 0.62), (1.0, 1.2), (0.6, 1.0), (0.75, 1.1)),
-    "further": ((0, 1), (0.6, 1.1), (0.35, 1.0), (0.45, 1.0)),
-    "background": ((0, 1), (0.2, 0.9), (0.35, 1.0), (0.3, 1.1)),
-}
+_FILE = Path(__file__).with_name("ranges.toml")
+#: Ranges of random numbers by their table and name in ``ranges.toml``.
+RANGES = parse_toml(read_text(_FILE), dict[str, dict[str, tuple[Any, Any]]], _FILE)
 # The maximum enlargement of a leaf's near end by perspective.
 _TILT = 0.32
 # The maximum logarithm of the light's gamma.
 _GAMMA = 0.4
 # The maximum slope of the light from the middle to a side.
 _LIGHT_SLOPE = 0.25
-# The range of the width of a table beside a sheet, relative to the sheet's.
-_TABLE_WIDTH = (0.02, 0.25)
 # The spread of the grain of a table.
 _GRAIN = 0.06
 # By how much the light of a table falls off to a side at most.
@@ -75,9 +65,9 @@ def composite_photo(
     )
     pyramid = _cut_out(image, leaf)
     photo = _paint_background(pyramid, random, rows, cols)
-    length = random.uniform(*_LENGTH[kind]) * shorter
+    length = random.uniform(*RANGES[kind]["length"]) * shorter
     shadow = 0.02 * shorter
-    for _ in range(random.integers(*_N_FURTHER[kind])):
+    for _ in range(random.integers(*RANGES[kind]["number"])):
         _paste_leaf(
             photo, pyramid, random=random, place="further", length=length, shadow=shadow
         )
@@ -116,7 +106,7 @@ def _paint_background(
     clouds = cv2.resize(noise, (small_cols, small_rows), interpolation=cv2.INTER_CUBIC)
     light = (0.6 + 0.8 * clouds.mean(axis=2, keepdims=True)) * (0.9 + 0.2 * clouds)
     background = make_image(colour * random.uniform(0.15, 1.1) * light)
-    for _ in range(random.integers(*_N_BACKGROUND)):
+    for _ in range(random.integers(*RANGES["background"]["number"])):
         _paste_leaf(
             background,
             pyramid[-1:],
@@ -191,9 +181,9 @@ def _vary_leaf(
 
     The matrix is float64 (3, 3).
     """
-    centres, lengths, widths, brightnesses = _RANGES[place]
-    centre = random.uniform(*centres, 2) * photo_size
-    length *= random.uniform(*lengths)
+    ranges = RANGES[place]
+    centre = random.uniform(*ranges["centre"], 2) * photo_size
+    length *= random.uniform(*ranges["length"])
     # The smallest level that is enlarged by at most 1.2 is reduced by less than 2, as
     # linear interpolation needs.
     leaf = next(
@@ -204,17 +194,13 @@ def _vary_leaf(
     # It is maybe mirrored, rotated, narrowed and seen in perspective.
     rotation = random.uniform(0, 2 * np.pi)
     direction = random.uniform(0, np.pi)
-    narrowing = (
-        rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
-    )
+    narrowing = narrow(direction, random.uniform(*ranges["width"]))
     mirroring = np.diag([-1.0 if random.random() < 0.5 else 1.0, 1.0])
     linear = narrowing @ rotate(rotation) @ mirroring * (length / max(rows, cols))
     tilt = random.uniform(-_TILT, _TILT, 2) / max(rows, cols)
     matrix = project(linear, tilt, np.array([cols - 1, rows - 1]) / 2, centre)
-    brightness = random.uniform(*brightnesses)
-    values = (np.arange(256) / 255) ** np.exp(random.uniform(-_GAMMA, _GAMMA)) * (
-        255 * brightness
-    )
+    brightness = random.uniform(*ranges["brightness"])
+    values = bend_levels(np.exp(random.uniform(-_GAMMA, _GAMMA)), brightness)
     levels = make_image(np.dstack([values] * 3 + [np.arange(256)])).reshape(256, 1, 4)
     return relight(
         leaf, levels, max_slope=_LIGHT_SLOPE, random=random, precision=np.float32
@@ -255,7 +241,7 @@ def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Imag
     The table has grain along or across it.
     """
     rows, cols = sheet.shape[:2]
-    shares = random.uniform(*_TABLE_WIDTH, 4)
+    shares = random.uniform(*RANGES["table"]["width"], 4)
     top, bottom, left, right = np.round(shares * (rows, rows, cols, cols)).astype(int)
     size = rows + top + bottom, cols + left + right
     grain_shape = size[0], 1
@@ -286,6 +272,17 @@ def point_to(angle: float | np.ndarray) -> np.ndarray:
 def rotate(angle: float) -> np.ndarray:
     """Return the matrix, float64 (2, 2), that rotates positions by an angle."""
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+
+
+def narrow(direction: float, width: float) -> np.ndarray:
+    """Return the matrix, float64 (2, 2), that narrows things along a direction."""
+    axis = point_to(direction)
+    return np.eye(2) - (1 - width) * np.outer(axis, axis)
+
+
+def bend_levels(gamma: float, brightness: float = 1.0) -> np.ndarray:
+    """Return what a gamma and a brightness make of the grey levels: float64 (256,)."""
+    return (np.arange(256) / 255) ** gamma * (255 * brightness)
 
 
 def project(

@@ -123,15 +123,10 @@ class FeatureExtractor:
                 )
         return digest.hexdigest()
 
-    def count_values(self, name: str) -> int:
-        """Count the values of a vector, with the condition of the picture."""
-        expert = self.get_expert(name)
-        n_condition = len(Condition._fields)
-        if expert.is_local:
-            return n_condition + self.encoders[name].n_features
-        if name == LEAF_MEASURES:
-            n_condition += len(_CONDITIONS) + _N_MASK_SHARES
-        return n_condition + len(get_column_names(expert.families))
+    def count_leaf_measures(self) -> int:
+        """Count the values of `LEAF_MEASURES`."""
+        columns = get_column_names(self.get_expert(LEAF_MEASURES).families)
+        return len(columns) + len(_CONDITIONS) + _N_MASK_SHARES
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture.
@@ -286,8 +281,8 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
     They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
     rim's lightness, of the distance of its colours from their median, standard
     deviations of the rim and of the whole, range of the corners' colours, and roughness
-    (mean absolute differences of neighbours) of the rim and of the whole. `picture` has
-    no effect.
+    (absolute differences of neighbours): percentiles, and means down and across.
+    `picture` has no effect.
     """
     small = cv2.resize(
         image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA
@@ -301,9 +296,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
         np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0
     )
     roughness = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
-    rim_roughness = np.concatenate(
-        [roughness[0][:, ~inner[0]].ravel(), roughness[1][~inner[:, 0]].ravel()]
-    )
+    differences = np.concatenate([*map(np.ravel, roughness)])
     corners = [
         lab[rows, cols].mean(axis=(0, 1))
         for rows in _CORNER_SLICES
@@ -316,7 +309,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
             rim.std(axis=0),
             lab.std(axis=(0, 1)),
             np.ptp(corners, axis=0),
-            np.log1p(100 * np.percentile(rim_roughness, (25, 50, 75, 95))),
+            np.log1p(100 * np.percentile(differences, (25, 50, 75, 95))),
             np.log1p(100 * np.array([roughness[0].mean(), roughness[1].mean()])),
         ]
     ).astype(np.float32)

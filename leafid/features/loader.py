@@ -24,7 +24,6 @@ from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
 from leafid.features.augmentation import Augmentation, AugmentedPicture
 from leafid.features.extractor import (
-    N_TYPE_FEATURES,
     TYPE_SIDE,
     FeatureExtractor,
     Features,
@@ -65,19 +64,23 @@ class PictureFunction:
 
     #: It stands for the function in the cache, and changes with it.
     key: str
-    #: How many numbers a result has.
-    n_values: int
-    #: ``compute(image, picture)`` gives the result, float (n_values,).
+    #: ``compute(image, picture)`` gives the result, float (n,).
     compute: Callable[[np.ndarray, Picture], np.ndarray]
     #: Pictures are reduced to it before, in pixels.
     longest_side: int | None = None
     #: The type in which results are stored.
     dtype: type[np.floating] = np.float16
 
+    def compute_by_key(
+        self, image: np.ndarray, picture: Picture, keys: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Compute the result, by the only one of some keys."""
+        return {key: self.compute(image, picture) for key in keys}
+
 
 #: `measure_type_features`, from which acquisition types are recognised.
 TYPE_FEATURES = PictureFunction(
-    f"type|{TYPE_VERSION}", N_TYPE_FEATURES, measure_type_features, TYPE_SIDE
+    f"type|{TYPE_VERSION}", measure_type_features, TYPE_SIDE
 )
 
 
@@ -87,8 +90,6 @@ class _CachedComputation:
 
     #: Everything but the picture that decides an array, by the array's name.
     keys: dict[Any, str]
-    #: How many numbers each array has.
-    lengths: dict[Any, int]
     #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int | None
     #: ``function(image, picture, names)`` returns the arrays with these names.
@@ -133,15 +134,11 @@ class _CachedComputation:
         return [(keys[name], array.tobytes()) for name, array in arrays.items()]
 
     def read(self, stored: Mapping[bytes, bytes], keys: Mapping[Any, bytes]) -> _Arrays:
-        """Read the arrays that a cache has for a picture's keys.
-
-        A value of another length is none of them.
-        """
-        itemsize = np.dtype(self.dtype).itemsize
+        """Read the arrays that a cache has for a picture's keys."""
         return {
             name: np.frombuffer(stored[key], self.dtype)
             for name, key in keys.items()
-            if len(stored.get(key, b"")) == self.lengths[name] * itemsize
+            if key in stored
         }
 
 
@@ -216,7 +213,6 @@ class FeatureLoader:
                 keys[number, name] = extractor.make_feature_key(name, words)
         computation = _CachedComputation(
             keys,
-            lengths={key: extractor.count_values(key[1]) for key in keys},
             longest_side=extractor.longest_side,
             function=partial(_extract_features, extractor, augmentations),
         )
@@ -243,9 +239,8 @@ class FeatureLoader:
         key = function.key
         computation = _CachedComputation(
             keys={key: f"{key}|{name_versions()}"},
-            lengths={key: function.n_values},
             longest_side=function.longest_side,
-            function=partial(_compute_function, function),
+            function=function.compute_by_key,
             dtype=function.dtype,
         )
         results: list[np.ndarray | None] = []
@@ -350,8 +345,13 @@ class FeatureLoader:
 
 
 @contextmanager
-def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
+def open_loader(
+    jobs: int, cache: StrPath | bool | FeatureLoader
+) -> Iterator[FeatureLoader]:
     """Open the feature cache as `leafid.train` describes it, with a loader."""
+    if isinstance(cache, FeatureLoader):
+        yield cache
+        return
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
@@ -378,9 +378,10 @@ def _call_guarded(
             errors.naming_what_to_install(),
         ):
             return function(*call)
-    except (UsageError, InstallationError):
-        raise
     except LeafidError as error:
+        is_of_all = isinstance(error, UsageError | InstallationError)
+        if is_of_all and not isinstance(error, InputError):
+            raise
         problem = LeafidError(str(error))
         trace = traceback.format_exception(error)
     except Exception as error:
@@ -421,12 +422,3 @@ def _read_features(arrays: _Arrays, number: int, names: Iterable[str]) -> Featur
     vectors = {name: arrays[number, name] for name in names}
     condition = Condition(*next(iter(vectors.values()))[:n_values].tolist())
     return Features({name: v[n_values:] for name, v in vectors.items()}, condition)
-
-
-def _compute_function(
-    function: PictureFunction,
-    image: np.ndarray,
-    picture: Picture,
-    names: Sequence[str],
-) -> _Arrays:
-    return {name: function.compute(image, picture) for name in names}

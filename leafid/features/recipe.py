@@ -5,6 +5,8 @@ docs/formats.md from them.
 """
 
 import json
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -22,6 +24,8 @@ from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.schema import convert, parse_toml
 from leafid.textfiles import read_text
+
+_log = logging.getLogger(__name__)
 
 LONGEST_SIDE = 800
 _GRID_KEYS = tuple(field.name for field in fields(Grid))
@@ -217,19 +221,42 @@ def group_by_training(
 
 
 def choose_types_to_train(
-    pictures: Sequence[Picture], only: AcquisitionType | None = None
+    recipes: Sequence[str],
+    pictures: Sequence[Picture],
+    only: AcquisitionType | None = None,
 ) -> list[AcquisitionType]:
-    """Choose the types to train for: all types of the pictures, or `only` one."""
-    present = {picture.type for picture in pictures}
-    if only is not None and only not in present:
-        types = ", ".join(sorted(map(str, filter(None, present))))
+    """Choose the types of pictures that all of some recipes serve, or `only` one.
+
+    A warning counts the pictures of each other type. Where no type is served, all are
+    chosen, so that loading a recipe tells why it doesn't serve one.
+    """
+    types = Counter(picture.type for picture in pictures)
+    if only is not None and only not in types:
+        names = ", ".join(sorted(map(str, filter(None, types))))
         raise LeafidError(
             f"expected pictures of type {only} to train on, found "
-            f"{types or 'none of a known type'}"
+            f"{names or 'none of a known type'}"
         )
-    return [
-        type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
-    ]
+    if only is not None:
+        return [only]
+    chosen = [type_ for type_ in AcquisitionType if type_ in types]
+    for name in dict.fromkeys(recipes):
+        files = read_recipes(name)
+        served = [type_ for recipe in files for type_ in recipe.types]
+        learned = {type_ for recipe in files for type_ in recipe.training_types}
+        if not {*served} & {*chosen}:
+            break
+        for type_ in sorted({*chosen}.difference(served)):
+            chosen.remove(type_)
+            consequence = "are left out"
+            if type_ in learned:
+                consequence = "are only learned from"
+            _log.warning(
+                "recipe %s serves %s only: %d of %d pictures are of type %s and %s",
+                *(name, ", ".join(served), types[type_], len(pictures)),
+                *(type_, consequence),
+            )
+    return chosen
 
 
 def list_recipes() -> list[str]:
@@ -237,13 +264,11 @@ def list_recipes() -> list[str]:
     return sorted(folder.name for folder in _SHIPPED.iterdir())
 
 
-def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type.
+def read_recipes(name: str) -> list[Recipe]:
+    """Read the files of a recipe: a shipped one, a ``.toml`` file, or a folder of them.
 
-    The name is a shipped recipe, a ``.toml`` file, or a folder of such files.
-
-    A `LeafidError` is raised when there is none that serves the type, or one isn't
-    valid: the file, the key, what was expected and found.
+    A `LeafidError` is raised when there is none, or one isn't valid: the file, the key,
+    what was expected and found.
     """
     path = Path(name)
     if name in list_recipes():
@@ -257,10 +282,18 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
             f"{path}: no such recipe; expected one of {known}, a folder with .toml "
             "files, or such a file"
         )
-    recipes = [
+    return [
         parse_recipe(parse_toml(read_text(file), dict, file), str(file))
         for file in files
     ]
+
+
+def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
+    """Read the recipe of an acquisition type, of those that `read_recipes` reads.
+
+    A `LeafidError` is raised when there is none that serves the type, or several.
+    """
+    recipes = read_recipes(name)
     serving = [recipe for recipe in recipes if acquisition_type in recipe.types]
     if len(serving) != 1:
         served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)

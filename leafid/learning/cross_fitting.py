@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.estimators import make_estimator
-from leafid.learning.fits import DualRidge, EstimatorFit, PrimalRidge
+from leafid.learning.estimator_bytes import dump
+from leafid.learning.fits import Classifier, fit_classifier, score_rows
 from leafid.learning.folds import Folds
-from leafid.learning.linear import LinearClassifier
+from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.rows import TrainingRows
 from leafid.learning.scorers import EstimatorScorer, LinearScorer, RowTransform
 from leafid.learning.settings import ClassifierSettings
+from leafid.learning.weighted_rows import WeightedRows
 
 
 class Fold(NamedTuple):
@@ -90,8 +91,8 @@ def cross_fit(
     LeafidError
         When a ridge is regularised too little.
     """
-    fit = _fit(rows, weights, labels, settings)
-    classifier = fit.classifier
+    weighted = WeightedRows(rows, weights)
+    classifier = _fit(weighted, labels[weighted.indices], settings)
     held_out_scores = folds.map(
         lambda parts: _score_held_out(
             rows, labels, folds=parts, scored=scored, settings=settings
@@ -99,13 +100,15 @@ def cross_fit(
     )
     statistics = None
     targets = (-1.0, 1.0)
-    if keep_statistics and not isinstance(classifier, bytes):
-        statistics = fit.summarise()
-        if isinstance(fit, EstimatorFit):
-            targets = _find_targets(fit, labels)
+    is_linear = isinstance(classifier, tuple)
+    if keep_statistics and is_linear:
+        statistics = weighted.summarise()
+        if settings.classifier != "ridge" and labels.any():
+            scores = score_rows(classifier, weighted, weighted.indices)
+            targets = _find_targets(scores, labels[weighted.indices], weighted.weights)
     return FittedExpert(
-        transform=fit.transform,
-        classifier=classifier,
+        transform=weighted.transform,
+        classifier=classifier if is_linear else dump(classifier),
         held_out_scores=held_out_scores,
         statistics=statistics,
         targets=targets,
@@ -125,45 +128,32 @@ def _score_held_out(
         positions = np.flatnonzero(np.isin(scored, fold.rows))
         if not len(positions) or not fold.weights.any():
             continue
-        fit = _fit(rows, fold.weights, labels, settings)
-        classes = np.unique(labels[fit.indices])
-        of_fold = fit.score(scored[positions])
-        scores[np.ix_(positions, classes)] = of_fold[:, classes]
+        weighted = WeightedRows(rows, fold.weights)
+        species, numbers = np.unique(labels[weighted.indices], return_inverse=True)
+        classifier = _fit(weighted, numbers, settings)
+        of_fold = score_rows(classifier, weighted, scored[positions])
+        scores[np.ix_(positions, species)] = of_fold
     return scores
 
 
 def _fit(
-    rows: TrainingRows,
-    weights: np.ndarray,
-    labels: np.ndarray,
-    settings: ClassifierSettings,
-) -> DualRidge | PrimalRidge | EstimatorFit:
-    # Of a single species nothing is to be learned: a ridge gives it a constant score.
-    has_several = np.ptp(labels[weights > 0]) > 0
-    if settings.classifier != "ridge" and has_several:
-        estimator = make_estimator(settings.classifier, settings.classifier_options)
-        return EstimatorFit(rows, weights, labels, estimator)
-    n_rows, n_columns = rows.shape
-    ridge = DualRidge if n_rows <= 2 * n_columns else PrimalRidge
+    rows: WeightedRows, labels: np.ndarray, settings: ClassifierSettings
+) -> Classifier:
     try:
-        return ridge(rows, weights, labels, settings.regularisation)
+        return fit_classifier(rows, labels, settings)
     except np.linalg.LinAlgError as error:
-        penalty = settings.regularisation
-        n_pictures = np.count_nonzero(weights)
         raise LeafidError(
-            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} "
-            "pictures; use a larger one"
+            f"a ridge's regularisation of {settings.regularisation:g} is too weak for "
+            f"{len(labels)} pictures; use a larger one"
         ) from error
 
 
-def _find_targets(fit: EstimatorFit, labels: np.ndarray) -> tuple[float, float]:
-    scores = fit.score(fit.indices)
-    weights = fit.weights / fit.weights.sum()
-    is_right = labels[fit.indices, None] == np.arange(scores.shape[1])
-    right = weights @ np.where(is_right, scores, 0).sum(axis=1)
-    wrong = (
-        weights
-        @ np.where(is_right, 0, scores).sum(axis=1)
-        / max(scores.shape[1] - 1, 1)
-    )
+def _find_targets(
+    scores: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """Average the scores of wrong species, and of the right one."""
+    is_right = encode_one_vs_rest(labels) > 0
+    of_scores = np.broadcast_to(weights[:, None], scores.shape)
+    wrong = np.average(scores[~is_right], weights=of_scores[~is_right])
+    right = np.average(scores[is_right], weights=of_scores[is_right])
     return float(wrong), float(right)

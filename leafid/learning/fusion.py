@@ -62,12 +62,12 @@ def sum_scores(
 
 
 def normalise(logarithms: np.ndarray) -> np.ndarray:
-    """Turn logarithms up to a constant, (n, n_species), into probabilities.
+    """Turn logarithms up to a constant, (…, n_species), into probabilities.
 
     Rows sum to 1.
     """
-    odds = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+    odds = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
 
 
 def fit_fusion_weights(

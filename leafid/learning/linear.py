@@ -59,7 +59,7 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
 
 
 def weigh_pictures(
-    labels: np.ndarray,
+    labels: Sequence[str] | np.ndarray,
     plants: Sequence[str] | np.ndarray,
     species_balance: float,
     plant_balance: float,
@@ -99,3 +99,28 @@ def encode_one_vs_rest(labels: np.ndarray) -> np.ndarray:
     return np.where(
         labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1)
     )
+
+
+def rotate_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotate rows with more columns than rows into the space that they span.
+
+    This keeps lengths and angles, so that a linear classifier learns the same from
+    fewer columns in a fraction of the time.
+
+    Parameters
+    ----------
+    rows : ndarray of float, (n, d)
+
+    Returns
+    -------
+    rotated : ndarray of float, (n, k)
+        k is the smaller one of n and d.
+    axes : ndarray of float, (d, k)
+        Their product with coefficients of rotated rows, (k, m), are coefficients of
+        rows.
+    """
+    n_rows, n_columns = rows.shape
+    if n_columns <= n_rows:
+        return rows, np.eye(n_columns, dtype=np.float32)
+    axes, triangle = np.linalg.qr(rows.T)
+    return triangle.T, axes

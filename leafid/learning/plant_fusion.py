@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
+from leafid.learning.fusion import normalise
 from leafid.metrics.averages import Floats
 
 #: The exponent of a type that has learned none.
@@ -63,7 +64,7 @@ def fuse_pictures(
     # Pictures without a leaf are not counted as evidence that could repeat others'.
     counts = np.maximum(np.bincount(kind, share)[kind], 1)
     weights = share * counts ** -np.asarray(exponents, np.float64)
-    return _normalise(weights @ _take_logarithm(probabilities))
+    return normalise(weights @ _take_logarithm(probabilities))
 
 
 def fit_plant_exponent(
@@ -108,7 +109,7 @@ def fit_plant_exponent(
     sums, sizes, species, weights = map(np.array, zip(*samples, strict=True))
     losses = []
     for exponent in _EXPONENTS:
-        posterior = _normalise(sums * (sizes.astype(float) ** -exponent)[:, None])
+        posterior = normalise(sums * (sizes.astype(float) ** -exponent)[:, None])
         likelihood = posterior[np.arange(len(sums)), species]
         losses.append(-(weights * np.log(np.maximum(likelihood, 1e-300))).sum())
     return float(_EXPONENTS[int(np.argmin(losses))])
@@ -116,8 +117,3 @@ def fit_plant_exponent(
 
 def _take_logarithm(probabilities: np.ndarray) -> Floats:
     return np.log(np.maximum(probabilities, _FLOOR))
-
-
-def _normalise(logarithms: np.ndarray) -> Floats:
-    posterior = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    return posterior / posterior.sum(axis=-1, keepdims=True)

@@ -11,9 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.blas import ssyrk
-from scipy.linalg.lapack import dpstrf
+from sklearn.preprocessing import StandardScaler
 
 from leafid.errors import LeafidError
 from leafid.learning.linear import apply_feature_map
@@ -27,8 +26,6 @@ _BATCH_NUMBERS = 2**22
 _N_SAMPLED = 256
 # Standard deviation below which a column counts as constant.
 _MIN_SPREAD = 1e-6
-# Ratio of the square of a pivot to the largest one below which it is a rounding error.
-_MIN_PIVOT_RATIO = 1e-6
 
 
 def make_array(
@@ -154,51 +151,6 @@ class TrainingRows:
         release_memory(self.vectors)
         return total
 
-    @cached_property
-    def compressed(self) -> tuple[TrainingRows, np.ndarray | None]:
-        """Rows with more columns than rows, rotated into the space that they span.
-
-        This keeps lengths and angles in at most as many columns as there are rows, so
-        that every linear classifier learns the same in a fraction of the time. The
-        second result is the coefficients that combine rows to the axes of that space,
-        float64 (n, k), for `rotate_back`; None where the rows stay the same.
-        """
-        n_rows, n_columns = self.shape
-        if n_columns <= n_rows:
-            return self, None
-        # With pivots, Cholesky's factor is a rotation of the rows, and takes a tenth of
-        # the time of eigenvectors.
-        largest = max(float(self.kernel.diagonal().max()), 1e-30)
-        factor, order, kept, _ = dpstrf(
-            self.kernel.T, _MIN_PIVOT_RATIO * largest, lower=1
-        )
-        # Equal rows span nothing; one empty column is kept to fit something to.
-        kept = max(int(kept), 1)
-        values = np.zeros((n_rows, kept), np.float32)
-        combinations = np.zeros((n_rows, kept))
-        values[order - 1] = np.tril(factor)[:, :kept]
-        corner = factor[:kept, :kept] + np.diag(
-            np.where(factor.diagonal()[:kept] > 0, 0, 1)
-        )
-        combinations[order[:kept] - 1] = solve_triangular(
-            corner, np.eye(kept), trans="T", lower=True
-        )
-        return TrainingRows(
-            vectors=values,
-            domains=self.domains,
-            map="none",
-            mean=np.zeros(kept, np.float32),
-            scale=None,
-        ), combinations
-
-    def rotate_back(
-        self, coefficients: np.ndarray, combinations: np.ndarray | None
-    ) -> np.ndarray:
-        """Turn coefficients of compressed rows, (k, m), into coefficients of rows."""
-        if combinations is None:
-            return coefficients
-        return self.combine(combinations @ coefficients)
-
 
 def make_rows(
     vectors: np.ndarray,
@@ -215,21 +167,13 @@ def make_rows(
     """
     # Where columns are not scaled, an approximate mean is enough.
     sample = vectors if standardise else vectors[:: max(1, len(vectors) // _N_SAMPLED)]
-    n_rows = len(sample)
-    first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
-    # Values are taken relative to the first row, so that a constant column is exactly
-    # 0.
-    sums = np.zeros(len(first))
-    squares = np.zeros(len(first))
-    for part in iterate_batches(n_rows, len(first)):
-        values = apply_feature_map(sample[part].astype(np.float32), map) - first
-        sums += values.sum(axis=0)
-        squares += np.square(values, out=values).sum(axis=0)
+    statistics = StandardScaler()
+    for part in iterate_batches(*sample.shape):
+        statistics.partial_fit(apply_feature_map(sample[part].astype(np.float32), map))
     release_memory(vectors)
-    mean = sums / n_rows
     scale = None
     if standardise:
-        spread = np.sqrt(np.maximum(squares / n_rows - mean**2, 0))
+        spread = np.sqrt(statistics.var_)
         # A constant column is set to 0: dividing by its spread would amplify rounding
         # errors.
         varies = spread > _MIN_SPREAD
@@ -241,7 +185,7 @@ def make_rows(
         vectors=vectors,
         domains=domains,
         map=map,
-        mean=(first + mean).astype(np.float32),
+        mean=statistics.mean_.astype(np.float32),
         scale=scale,
         folder=folder,
     )

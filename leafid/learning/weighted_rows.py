@@ -56,12 +56,26 @@ class WeightedRows:
 
     def sum_rows(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum the rows of weight above 0 with coefficients (k, m): (n_columns, m)."""
-        return self.rows.combine(self._scatter_to_all_rows(coefficients))
+        of_all_rows = np.zeros((len(self.rows.vectors), coefficients.shape[1]))
+        of_all_rows[self.indices] = coefficients
+        return self.rows.combine(of_all_rows)
 
-    def read_kernel(self) -> np.ndarray:
-        """Read the inner products of the rows of weight above 0: float32 (k, k)."""
+    def sum_centred(self, coefficients: np.ndarray) -> np.ndarray:
+        """Sum the centred rows of weight above 0, likewise."""
+        totals = self.indicators.T @ coefficients
+        return self.sum_rows(coefficients - self.shares @ totals)
+
+    def read_centred_kernel(self) -> np.ndarray:
+        """Read the inner products of the centred rows of weight above 0.
+
+        They are float32 (k, k).
+        """
         kernel = self.rows.kernel[np.ix_(self.indices, self.indices)]
         release_memory(self.rows.kernel)
+        for side in (kernel, kernel.T):
+            means = self.shares.T @ side
+            for part in iterate_batches(len(kernel), len(kernel)):
+                side[part] -= self.indicators[part] @ means
         return kernel
 
     def read_centred(self, indices: np.ndarray) -> np.ndarray:
@@ -112,23 +126,12 @@ class WeightedRows:
             return _find_eigenvectors(self.compute_gram(), number)
         # The matrix is √W X X' √W, with centred rows X; a component is X'√W v /
         # √strength, for v an eigenvector.
-        kernel = self.read_kernel()
-        for side in (kernel, kernel.T):
-            side -= self.indicators @ (self.shares.T @ side)
-            side *= roots
+        kernel = self.read_centred_kernel()
+        kernel *= roots
+        kernel *= roots.T
         vectors, strengths = _find_eigenvectors(kernel, number)
-        vectors = roots * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        vectors -= self.shares @ (self.indicators.T @ vectors)
-        return self.sum_rows(vectors), strengths
-
-    def _scatter_to_all_rows(self, values: np.ndarray) -> np.ndarray:
-        """Spread values of the rows of weight above 0, (k, …), to all rows, (n, …).
-
-        The other rows get 0.
-        """
-        scattered = np.zeros((len(self.rows.domains), *values.shape[1:]))
-        scattered[self.indices] = values
-        return scattered
+        scaled = roots * vectors / np.sqrt(np.maximum(strengths, 1e-12))
+        return self.sum_centred(scaled), strengths
 
 
 def _find_eigenvectors(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from leafid.descriptors.measures import LeafMeasures, measure_leaf
-from leafid.model.answer import Answer
 from leafid.model.model import Model
 from leafid.model.species import find_leaf_kind
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -40,11 +39,9 @@ def judge_leaves(
         what isn't surely a leaf are multiplied by the probability that it is one.
     verdict : str
     """
-    answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
-    for leaf, answer in zip(leaves, answers, strict=False):
-        is_compound = find_leaf_kind(answer, model.species)
+    verdicts = list_verdicts(model, picture, image, leaves, acquisition_type)
+    for leaf, (verdict, p_leaf, is_compound) in zip(leaves, verdicts, strict=False):
         measures = measure_leaf(leaf, find_holes(image, leaf), is_compound)
-        verdict, p_leaf = _judge(answer)
         yield measures.doubt(p_leaf), verdict
 
 
@@ -54,39 +51,32 @@ def list_verdicts(
     image: Image,
     leaves: Sequence[Segmentation],
     acquisition_type: AcquisitionType,
-) -> list[tuple[str, float]]:
+) -> Iterator[tuple[str, float, float | None]]:
     """Say which leaves of an image are leaves.
+
+    A single leaf is answered by the picture, which may have other leaves; each of
+    several by itself.
 
     Parameters
     ----------
     model, picture, image, leaves, acquisition_type
         As for `judge_leaves`.
 
-    Returns
-    -------
-    list of (str, float)
-        For each leaf "leaf", "no leaf" or "unclear", and the factor for confidences: 1
-        for a leaf, else the probability that it is one. A single leaf is answered by
-        the picture, which may have other leaves; each of several by itself.
+    Yields
+    ------
+    verdict : str
+        "leaf", "no leaf" or "unclear".
+    p_leaf : float
+        The factor for confidences: 1 for a leaf, else the probability that it is one.
+    is_compound : float or None
+        As `find_leaf_kind` finds it.
     """
-    answers = _answer_leaves(model, picture, image, leaves, acquisition_type)
-    return [_judge(answer) for answer in answers]
-
-
-def _answer_leaves(
-    model: Model,
-    picture: Picture | Image,
-    image: Image,
-    leaves: Sequence[Segmentation],
-    acquisition_type: AcquisitionType,
-) -> Iterator[Answer]:
     pictures: list[Picture | Image] = [picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
-    return model.identify(pictures, assume_type=acquisition_type)
-
-
-def _judge(answer: Answer) -> tuple[str, float]:
-    if answer.verdict in DOUBTS:
-        return DOUBTS[answer.verdict], answer.p_leaf or 0.0
-    return "leaf", 1.0
+    for answer in model.identify(pictures, assume_type=acquisition_type):
+        verdict = DOUBTS.get(answer.verdict, "leaf")
+        p_leaf = 1.0
+        if verdict != "leaf":
+            p_leaf = answer.p_leaf or 0.0
+        yield verdict, p_leaf, find_leaf_kind(answer, model.species)

@@ -23,7 +23,7 @@ from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
-from leafid.model.sessions import pool_evidence_of_answers
+from leafid.model.sessions import pool_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.notebook import NotebookMixin
@@ -299,11 +299,11 @@ class Model(NotebookMixin):
             recognised.update(
                 a.type for a in answers if a.type and a.type_probability is not None
             )
+            stream = iter(answers)
+            parts = [list(islice(stream, len(group))) for group in groups]
             if group_by == "session":
-                answers = pool_evidence_of_answers(answers)
+                answers = [*chain(*map(pool_answers, parts))]
             elif group_by:
-                stream = iter(answers)
-                parts = [list(islice(stream, len(group))) for group in groups]
                 answers = [fuse_answers(self.types, part, reject_at) for part in parts]
             if back_off:
                 answers = [self._back_off(answer) for answer in answers]
@@ -429,12 +429,10 @@ def _split_into_batches(
     if grouping:
         groups = list(group_by(pictures, GROUPINGS[grouping]).values())
     batch: list[list[Picture]] = []
-    n_pictures = 0
     for group in groups:
-        if batch and n_pictures + len(group) > BATCH_SIZE:
+        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
             yield batch
-            batch, n_pictures = [], 0
+            batch = []
         batch.append(group)
-        n_pictures += len(group)
     if batch:
         yield batch

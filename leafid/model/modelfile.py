@@ -51,14 +51,12 @@ def write_object(
         Arrays of the object that are written in half precision, with a scale for each
         column.
     """
-    names: dict[tuple[object, ...], str] = {}
     arrays: dict[str, np.ndarray] = {}
     large = {id(array) for array in halved}
 
     def store(array: np.ndarray) -> str:
-        name = names.setdefault(
-            (array.shape, array.dtype.str, array.tobytes()), str(len(names))
-        )
+        words = f"{array.shape} {array.dtype}".encode()
+        name = hashlib.sha256(words + array.tobytes()).hexdigest()[:16]
         arrays[name] = np.asarray(array, order="C")
         return name
 

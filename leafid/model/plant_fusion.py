@@ -77,13 +77,11 @@ def fuse_answers(
     decision: Decision = "species"
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
-    if not share.any():
-        decision = "no-leaf"
-        if any(answer.verdict == "unclear" for answer in readable):
-            decision = "unclear"
     # Where a picture shows a leaf, the plant is not doubted for what others lack.
     reasons = []
     if not share.any():
+        verdicts = {answer.verdict for answer in readable}
+        decision = "unclear" if "unclear" in verdicts else "no-leaf"
         reasons = [a.reasons for a in readable if a.verdict == decision]
     # Probabilities that are rounded down twice may lose a digit.
     ranking = readable[0].ranking

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from leafid.features.extractor import N_TYPE_FEATURES
 from leafid.features.loader import TYPE_FEATURES, FeatureLoader
+from leafid.learning.fusion import normalise
 from leafid.learning.scorers import LinearScorer
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -37,14 +38,10 @@ class TypeRecogniser:
         """Recognise a type, with its probability, from float32 (N_TYPE_FEATURES,)."""
         if self.scorer is None:
             return self.types[0], 1.0
-        scores = self.scorer.scores(expand_features(features[None]))[0].astype(
-            np.float64
-        )
-        odds = np.exp(scores - scores.max())
-        probabilities = odds / odds.sum()
-        return self.types[int(probabilities.argmax())], round(
-            float(probabilities.max()), 9
-        )
+        scores = self.scorer.scores(expand_features(features[None]))[0]
+        probabilities = normalise(scores.astype(np.float64))
+        probability = round(float(probabilities.max()), 9)
+        return self.types[int(probabilities.argmax())], probability
 
     def recognise_pictures(
         self, pictures: Sequence[Picture], loader: FeatureLoader

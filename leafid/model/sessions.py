@@ -32,66 +32,63 @@ def find_session(picture: Picture) -> Hashable:
     return picture.author, day, coordinates
 
 
-def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
-    """Let answers support those to other pictures of their session, of whatever type.
+def pool_answers(answers: Sequence[Answer]) -> list[Answer]:
+    """Let the answers to the pictures of a session support one another.
 
-    A picture counts in proportion to its probability to show a leaf of a known species,
-    or not at all if it can't be judged. This probability, and the decision, don't
-    change.
+    The pictures may be of several types. A picture counts in proportion to its
+    probability to show a leaf of a known species, or not at all if it can't be judged.
+    This probability, and the decision, don't change.
     """
-    rankings = [dict(answer.ranking) for answer in answers]
-    species = sorted(set().union(*rankings))
-    # A type whose classifier doesn't know a species never names it.
-    table = np.array(
-        [[ranking.get(name, 0.0) for name in species] for ranking in rankings]
-    )
-    is_judged = [
-        answer.has_leaf and answer.verdict not in {"unclear", "unreadable"}
-        for answer in answers
-    ]
-    weights = np.where(is_judged, [answer.known_leaf for answer in answers], 0.0)
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
+    if len(readable) < 2:
+        return list(answers)
+    weights = []
+    for index in readable:
+        is_judged = answers[index].has_leaf and answers[index].verdict != "unclear"
+        weights.append(answers[index].known_leaf * is_judged)
+    rankings = [dict(answers[index].ranking) for index in readable]
     pooled = list(answers)
-    for places in _find_sessions([answers[index].picture for index in readable]):
-        session = [readable[place] for place in places]
-        for index, row in zip(
-            session, pool_evidence(table[session], weights[session]), strict=True
-        ):
-            ranked = [
-                (name, value)
-                for name, value in rank_species(row, species)
-                if name in rankings[index]
-            ]
-            pooled[index] = replace(answers[index], ranking=ranked)
+    for index, row in zip(readable, _pool_rankings(rankings, weights), strict=True):
+        ranking = rank_species(np.array([*row.values()]), [*row])
+        pooled[index] = replace(answers[index], ranking=ranking)
     return pooled
 
 
-def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
+def pool_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
     """Let held-out answers support those to other pictures of their session.
 
     These are of whatever fold and type.
     """
-    species = sorted(set().union(*(fold.species for fold in answers)))
-    pictures = [picture for fold in answers for picture in fold.pictures]
-    columns = [np.searchsorted(species, fold.species) for fold in answers]
-    table = np.zeros((len(pictures), len(species)))
-    parts = np.split(table, np.cumsum([len(fold.pictures) for fold in answers])[:-1])
-    for part, fold, species_columns in zip(parts, answers, columns, strict=True):
-        part[:, species_columns] = fold.probabilities
-    for session in _find_sessions(pictures):
-        table[session] = pool_evidence(table[session], np.ones(len(session)))
-    return [
-        replace(fold, probabilities=part[:, species_columns])
-        for part, fold, species_columns in zip(parts, answers, columns, strict=True)
-    ]
+    pooled = [replace(fold, probabilities=fold.probabilities + 0.0) for fold in answers]
+    rows = [(fold, row) for fold in pooled for row in range(len(fold.pictures))]
+    sessions = group_by(rows, lambda row: find_session(row[0].pictures[row[1]]))
+    for session in sessions.values():
+        rankings = [
+            dict(zip(fold.species, fold.probabilities[row], strict=True))
+            for fold, row in session
+        ]
+        of_session = _pool_rankings(rankings, [1.0] * len(session))
+        for (fold, row), ranking in zip(session, of_session, strict=True):
+            fold.probabilities[row] = list(ranking.values())
+    return pooled
 
 
-def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
-    """List the indices of the pictures of each session that has several."""
-    sessions = group_by(
-        range(len(pictures)), lambda index: find_session(pictures[index])
-    )
-    return [indices for indices in sessions.values() if len(indices) > 1]
+def _pool_rankings(
+    rankings: Sequence[dict[str, float]], weights: Sequence[float]
+) -> list[dict[str, float]]:
+    """Apply `pool_evidence` to the probabilities of species, by name, of pictures.
+
+    The result is in alphabetical order, as the columns of held-out answers are.
+    """
+    species = sorted(set().union(*rankings))
+    # A type whose classifier doesn't know a species never names it.
+    table = [[ranking.get(name, 0.0) for name in species] for ranking in rankings]
+    rows = pool_evidence(np.array(table), np.array(weights)).tolist()
+    pooled = []
+    for ranking, row in zip(rankings, rows, strict=True):
+        by_species = dict(zip(species, row, strict=True))
+        pooled.append({name: by_species[name] for name in sorted(ranking)})
+    return pooled
 
 
 def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:

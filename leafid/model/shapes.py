@@ -6,7 +6,6 @@ from itertools import chain, zip_longest
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
-from leafid.features.extractor import LEAF_MEASURES
 from leafid.learning.knownness import count_evidence
 from leafid.learning.leafness import Leafness
 from leafid.learning.linear import apply_feature_map
@@ -14,7 +13,6 @@ from leafid.learning.scorers import LinearScorer, RowTransform
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.condition import Condition
 
 # An array's name, the array, and its shape, in which -1 stands for any length.
 _Array = tuple[str, np.ndarray, tuple[int, ...]]
@@ -74,9 +72,7 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     if rejection := identifier.rejection:
         yield from _list_leafness(f"{place}.leaf", rejection.leafness)
         # The shapes are right by now.
-        n_condition = len(Condition._fields)
-        n_values = identifier.extractor.count_values(LEAF_MEASURES) - n_condition
-        rejection.leafness.check(n_values)
+        rejection.leafness.check(identifier.extractor.count_leaf_measures())
         yield (
             f"{place}.known",
             rejection.known_coefficients,

@@ -335,6 +335,8 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
     measures["width"] = landmarks.extent[1]
     measured = compose_confidence(leaf, measures, landmarks.confidence)
     confidence = {trait: measured[_MEASURES.get(trait, trait)] for trait in values}
+    sure = [trait for trait in values if confidence[trait] >= MIN_CONFIDENCE]
+    values = {trait: values[trait] for trait in sure}
     return _Traits(values, confidence, landmarks if landmarks.has_base else None)
 
 

@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from leafid.pages.rendering import clean_text
-from leafid.scoring.tables import Cell
+from leafid.scoring.curves import draw_curves
+from leafid.scoring.tables import Cell, Table
 
 _STYLE = Path(__file__).with_name("plots.mplstyle")
 
@@ -50,6 +51,17 @@ def draw_points(
         if len(scores) > 1:
             figure.legend(loc="outside upper left")
         return _to_image(figure, f"{x} of {', '.join(names)}")
+
+
+def draw_curve_plot(table: Table) -> tuple[str, str]:
+    """Draw the curves of a table of `make_curve_table`.
+
+    Returns an image of HTML, and its source, SVG.
+    """
+    with rc_context(fname=_STYLE):
+        figure = Figure((4.6, 4.2))
+        draw_curves(table, figure.subplots())
+        return _to_image(figure, table.title), _to_svg(figure)
 
 
 def draw_confusion_matrix(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, compress
 from operator import itemgetter
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import ImageError
+from leafid.errors import ImageError, LeafidError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.metrics.averages import to_indices
@@ -29,6 +30,7 @@ from leafid.scoring.answers import (
     make_agreement_table,
     make_answer_table,
 )
+from leafid.scoring.curves import CURVES, make_curve_table
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, find_metrics
 from leafid.scoring.reading.runs import Run
@@ -127,6 +129,11 @@ def make_report(
         rows = [*compress(answers.rows, is_differing)]
         tables["differing"] = replace(answers, title=_DIFFERING, rows=rows)
     drawings: dict[str, str] = {}
+    curves: dict[str, str] = {}
+    for kind in CURVES:
+        with suppress(LeafidError):
+            tables[kind] = make_curve_table(kind, all_judged)
+            curves[kind], drawings[kind] = plots.draw_curve_plot(tables[kind])
     details = []
     for judged in known:
         run = _describe_run(judged, truth, pictures)
@@ -159,6 +166,7 @@ def make_report(
         tables=tables,
         metrics=options.metrics,
         scores_plot=_plot_scores(tables["scores"], options.metrics[0].name),
+        curves=curves,
         details=details,
         sections=sections,
         n_shown=len(shown),

@@ -74,7 +74,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         message = "%s: %d pictures of types without folds are left out"
         logger.warning(message, file, n_left)
     for repeat, folds in fold_of.items():
-        _warn_of_split_plants(f"{file}: repeat {repeat}", pictures, folds)
+        warn_of_split_plants(f"{file}: repeat {repeat}", pictures, folds)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
 
 
@@ -128,9 +128,10 @@ def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
     return [np.array(members[name]) for name in names]
 
 
-def _warn_of_split_plants(
+def warn_of_split_plants(
     place: str, pictures: Sequence[Picture], folds: Mapping[int, str]
 ) -> None:
+    """Warn of plants whose pictures, by their indices, are in several folds."""
     pairs = {(pictures[index].group, fold) for index, fold in folds.items()}
     counts = Counter(plant for plant, _ in pairs)
     split = sorted(plant for plant, count in counts.items() if count > 1)

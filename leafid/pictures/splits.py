@@ -319,6 +319,10 @@ class Split:
     #: What distinguishes it from other splits of its seed and fold.
     setting: str = ""
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give the training and the test indices, as splitters of scikit-learn do."""
+        return iter((self.training, self.test))
+
 
 class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     """How training and test pictures are chosen; a table of an experiment."""
@@ -353,7 +357,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
                     training = np.setdiff1d(np.concatenate(tests), test)
                 split = Split(seed, fold, training, test)
                 if self.shots:
-                    yield from self._limit_training(split, pictures)
+                    yield from self.limit_training(split, pictures)
                 else:
                     yield split
 
@@ -380,7 +384,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             return {seed: split_by_plant(pictures, n_folds, seed) for seed in seeds}
         return {seed: split_by_unit(pictures, self.by, n_folds, seed) for seed in seeds}
 
-    def _limit_training(
+    def limit_training(
         self, split: Split, pictures: Sequence[Picture]
     ) -> Iterator[Split]:
         """Reduce the training part to n pictures or plants of each species and type.

@@ -1,24 +1,47 @@
 """Scores and compares runs from Python: of any system, from files or from objects."""
 
+import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from numbers import Real
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from leafid.errors import InputError, UsageError, naming_what_to_install
-from leafid.files import StrPath
-from leafid.pictures.picture import Collection, Picture
-from leafid.scoring.answers import make_picture_score_table
-from leafid.scoring.judging import JudgedRun, judge_runs
-from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
-from leafid.scoring.reading.inputs import (
-    Rankings,
-    list_values,
-    to_ground_truth,
-    to_runs,
+from leafid.checking import check_arguments
+from leafid.errors import (
+    InputError,
+    ProblemsError,
+    UsageError,
+    naming_what_to_install,
 )
-from leafid.scoring.reading.truth import GroundTruth
+from leafid.files import StrPath, open_output, write_files
+from leafid.grouping import count_noun
+from leafid.pictures.columns import (
+    Labelled,
+    TypeName,
+    is_path,
+    list_values,
+    to_pictures,
+)
+from leafid.scoring.answers import make_confusion_table, make_picture_score_table
+from leafid.scoring.judging import JudgedRun, judge_runs
+from leafid.scoring.metrics import (
+    OPEN_WORLD_METRICS,
+    SET_METRICS,
+    find_metrics,
+)
+from leafid.scoring.official import format_official_files
+from leafid.scoring.plants import make_plant_table
+from leafid.scoring.reading.inputs import Rankings, to_ground_truth, to_runs
+from leafid.scoring.reading.run_formats import WRITERS, write_qrels
+from leafid.scoring.reading.runs import KnownNames, Run
+from leafid.scoring.reading.truth import (
+    GroundTruth,
+    collect_known_names,
+    read_known_names,
+)
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
     GROUPS,
@@ -27,20 +50,19 @@ from leafid.scoring.score_table import (
     make_comparison_table,
     make_group_table,
     make_groups,
+    make_score_table,
 )
+from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import FORMATS, Table, render
 
-#: A `pandas.DataFrame`.
-Frame = Any
-Truth = StrPath | Collection | Iterable[Picture] | Mapping[str, str] | Frame
-Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
-RunsLike = (
-    StrPath
-    | Rankings
-    | Scores
-    | Sequence[StrPath]
-    | Mapping[str, StrPath | Rankings | Scores]
-)
+Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Any
+TruthLike = Labelled | GroundTruth
+RunLike = StrPath | Run | Rankings | Scores
+RunsLike = RunLike | Sequence[StrPath | Run] | Mapping[str, RunLike]
+Part = Literal["train", "val", "test"]
+#: What the rows of a table may be.
+ROWS = ("type", *GROUPS, "picture", "confusion")
+logger = logging.getLogger(__name__)
 
 
 class Records(list[dict[str, Any]]):
@@ -65,14 +87,18 @@ class Records(list[dict[str, Any]]):
         """The differences between runs, where they were tested as well."""
         return self.tables.get("differences")
 
+    def list_tables(self) -> list[Table]:
+        """List all tables, as commands print them."""
+        return [self.table, *(records.table for records in self.tables.values())]
+
     def render(self, form: str = "text", digits: int = 3) -> str:
         """Write the table as the command does.
 
         Parameters
         ----------
-        form : {"text", "latex", "csv", "json"}, default "text"
+        form : {"text", "latex", "markdown", "csv", "json"}, default "text"
         digits : int, default 3
-            Number of decimals of scores in text and LaTeX, from 1.
+            Number of decimals of scores in text, LaTeX and Markdown, from 1.
 
         Returns
         -------
@@ -96,16 +122,27 @@ class Records(list[dict[str, Any]]):
             return import_module("pandas").DataFrame(list(self))
 
 
+@check_arguments
 def evaluate(
-    truth: Truth,
+    truth: TruthLike,
     runs: RunsLike,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Iterable[str] | None = None,
     *,
-    by: str = "type",
+    by: str | Iterable[str] = "type",
     intervals: Intervals = "none",
     bootstrap: Bootstrap | None = None,
+    part: Part | None = None,
+    only_type: TypeName | None = None,
+    taxonomy: Labelled | None = None,
+    official: bool = False,
     leave_out_missing: bool = False,
     per_picture: bool = False,
+    sets: bool = False,
+    average: float | Iterable[float] = (),
+    validation: RunsLike | None = None,
+    plants: bool = False,
+    qrels: StrPath | None = None,
+    output: StrPath | None = None,
 ) -> Records:
     """Score runs of the plant task, as ``leafid evaluate`` does.
 
@@ -114,36 +151,68 @@ def evaluate(
     truth : path-like, Collection, iterable of Picture, mapping or data frame
         A folder of XML, a collection, a table or a ``…GroundTruth.txt``, as a path or
         as `leafid.read_collection` reads it; or the species of each picture by its
-        name; or a data frame with the columns of a table.
+        name; or, as a mapping or a data frame, the columns of a table.
     runs : path-like, a run, a sequence of path-like, or a mapping of these by name
-        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species)
-        of float (n, n_species) and names, or a data frame of scores. A ranking is a
-        mapping of species to scores (equal ones are taken in the order of the names), a
-        list of species, or of (species, score), the best first, or a single species. A
-        picture that a run lacks, or whose ranking is empty, counts 0.
-    metrics : sequence of str, or one
-        Names that ``leafid evaluate --list`` lists.
-    by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
-        What the rows are. By type there are two more: "mean of types" and "all
-        pictures".
+        A run is one of `leafid.crossval`, a mapping of pictures to rankings, a tuple
+        (scores, pictures, species) of float (n, n_species) and names, or a data frame
+        of scores. A ranking is a mapping of species to scores (equal ones are taken in
+        the order of the names), a list of species, or of (species, score), the best
+        first, or a single species. A picture that a run lacks, or whose ranking is
+        empty, counts 0.
+    metrics : str or several, optional
+        By default S, top-1 and top-5; names that ``leafid evaluate --list`` lists.
+    by : str or several, default "type"
+        What the rows are: "type", "species", "genus", "family", "author", "plant",
+        "picture", or "confusion" (which species were taken for which). By type there
+        are two more: "mean of types" and "all pictures". Of several, each further one
+        is a table by its name.
     intervals : {"none", "bounds", "error"}, default "none"
         Adds the ends of an interval, as "S low" and "S high", or a standard error, as
         "S error", to every score that is a mean over pictures.
     bootstrap : Bootstrap, optional
         How often plants are resampled, and for which confidence; by default as in the
         command.
+    part : {"train", "val", "test"}, optional
+        The part to score; by default the test part if it has labels, else all.
+    only_type : {"scan", "scan-like", "photo"}, optional
+        Score only pictures of this type.
+    taxonomy : as `truth`, optional
+        A collection with more species that the runs may name, and their families.
+    official : bool, default False
+        Reproduce the official scorer: pictures that a run lacks are left out, the last
+        of several lines of one rank counts, species may be repeated, ranks may have
+        gaps.
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer
         does.
     per_picture : bool, default False
-        Return the scores of each picture instead: a record for each run and picture.
+        The same as `by` "picture": a record for each run and picture.
+    sets : bool, default False
+        Score the runs as set-valued predictions as well: the table "sets".
+    average : float or several, optional
+        Score the sets that a run's scores form above a threshold, with so many species
+        on average: the table "average".
+    validation : as `runs`, optional
+        With `average`, the runs on validation pictures that the thresholds are fitted
+        on, one for each run; by default the runs that are scored.
+    plants : bool, default False
+        Score plants that are identified from several pictures: the table "plants".
+    qrels : path-like, optional
+        The file to write the ground truth to as qrels of TREC, which trec_eval reads.
+    output : path-like, optional
+        The folder to write the files of the official scorer to.
 
     Returns
     -------
     list of dict
         A record for each group and run, with the group's name under `by`, "run",
         "pictures", "missing", "left out", "plants", and each metric by its name (NaN
-        where there is none). It can be written with `render`.
+        where there is none). Of several runs also the "letter" of each and, by type and
+        metric such as "S": whether it is the "S best", the letters of runs that it is
+        "S better than", "S p a" as the corrected p of the difference from run a, and
+        the "S smallest difference" that the plants show. It can be written with
+        `render`. Its `tables` has the further tables by their names; "open world" is
+        there if some pictures are of ``Unknown species``.
 
     Raises
     ------
@@ -165,33 +234,86 @@ def evaluate(
     ------------  ---  --------  -----  ----
     all pictures  run         2  .500   .750
     """
-    if by not in ("type", *GROUPS):
+    groups = ["picture"] if per_picture else list_values("by", by, str)
+    for group in groups:
+        if group not in ROWS:
+            raise UsageError(f"expected a group ({', '.join(ROWS)}), found {group!r}")
+    sizes = list_values("average", average, Real)
+    if not all(0 < size < math.inf for size in sizes):
+        raise InputError(f"average: expected numbers above 0, found {sizes}")
+    options = make_options(metrics, intervals, bootstrap, official or leave_out_missing)
+    full_truth = to_ground_truth(
+        truth, part=part, only_type=only_type, taxonomy=taxonomy
+    )
+    answers, judged = read_and_judge(runs, full_truth, official=official)
+    fitted = [] if validation is None else to_runs(validation, None)
+    if fitted and not (sizes and len(fitted) == len(answers)):
         raise UsageError(
-            f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}"
+            "expected --average, and --validation once for each run, found "
+            f"{count_noun(len(fitted), 'validation run')} for "
+            f"{count_noun(len(answers), 'run')}"
         )
-    if not isinstance(leave_out_missing, bool):
-        raise InputError(
-            f"leave_out_missing: expected True or False, found {leave_out_missing!r}"
+    if options.needs_families or output is not None:
+        full_truth.warn_of_families(answers)
+    known = full_truth.select_known()
+    tables = {
+        group: _make_table(group, full_truth, judged, options)
+        for group in dict.fromkeys(groups)
+    }
+    if sets:
+        of_sets = options.with_metrics(SET_METRICS)
+        tables["sets"] = make_group_table(full_truth, judged, of_sets, title="Sets")
+    if sizes:
+        tables["average"] = make_average_table(known, answers, sizes, fitted)
+    if plants:
+        tables["plants"] = make_plant_table(answers, known)
+    if n_unknown := len(full_truth) - len(known):
+        message = "%d pictures of unknown species count in the last table"
+        logger.info(message, n_unknown)
+        open_world = options.with_metrics(OPEN_WORLD_METRICS)
+        tables["open world"] = make_group_table(
+            full_truth, judged, open_world, title="Open world"
         )
-    options = make_options(metrics, intervals, bootstrap, leave_out_missing)
-    ground_truth, judged = _judge(truth, runs, options.needs_families)
-    if per_picture:
-        return Records(make_picture_score_table(ground_truth, judged, options))
-    return Records(make_group_table(ground_truth, judged, options, by))
+    if qrels is not None:
+        with open_output(qrels) as stream:
+            write_qrels(known.pictures, known.species, stream)
+    if output is not None:
+        files = format_official_files(
+            known,
+            [run.select(run.is_known) for run in judged],
+            leave_out_missing=options.leave_out_missing,
+        )
+        write_files(output, files)
+        logger.info("%d files written to %s", len(files), output)
+    return Records(tables.pop(groups[0]), tables)
 
 
+def _make_table(
+    rows: str, truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> Table:
+    if rows == "picture":
+        return make_picture_score_table(truth, runs, options)
+    if rows == "confusion":
+        return make_confusion_table(truth, runs)
+    return make_group_table(truth, runs, options, rows)
+
+
+@check_arguments
 def compare(
-    truth: Truth,
+    truth: TruthLike,
     runs: RunsLike,
-    metrics: Sequence[str] = ("S",),
+    metrics: Iterable[str] | None = ("S",),
     *,
+    intervals: Intervals = "bounds",
     bootstrap: Bootstrap | None = None,
+    part: Part | None = None,
+    only_type: TypeName | None = None,
 ) -> Records:
     """Test whether runs differ, each with every other, as ``leafid compare`` does.
 
     Parameters
     ----------
-    truth, runs, metrics, bootstrap
+    truth, runs, metrics, intervals, bootstrap, part, only_type
         As in `evaluate`, with at least two runs.
 
     Returns
@@ -200,7 +322,10 @@ def compare(
         A record for each acquisition type (and their mean, and all pictures), metric
         and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
         two-sided probability by paired randomisation over plants if both were equally
-        good, "p (Holm)" the same corrected for the number of pairs.
+        good, "p (Holm)" the same corrected for the number of pairs, "A - B low" and
+        "A - B high" the ends of its interval, "effect size" Cohen's d over plants, and
+        "plants for 0.02" how many plants show such a difference (NaN where there
+        is none). Its table "scores" has the scores.
 
     Raises
     ------
@@ -209,45 +334,128 @@ def compare(
     LeafidError
         When something is wrong with the ground truth or a run.
     """
-    options = make_options(metrics, bootstrap=bootstrap)
-    ground_truth, judged = _judge(truth, runs, False)
+    options = make_options(metrics, intervals, bootstrap)
+    ground_truth = to_ground_truth(truth, part=part, only_type=only_type)
+    _, judged = read_and_judge(runs, ground_truth)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")
     groups = make_groups(ground_truth, [[run] for run in judged])
-    return Records(make_comparison_table("type", groups, options))
+    scores = make_score_table("Scores by acquisition type", "type", groups, options)
+    return Records(make_comparison_table("type", groups, options), {"scores": scores})
+
+
+@check_arguments
+def check(run: RunLike, against: Labelled | None = None) -> list[str]:
+    """Check a run, as ``leafid check`` does.
+
+    Parameters
+    ----------
+    run : path-like, or a run as in `evaluate`
+    against : as `truth` in `evaluate`, optional
+        The collection or ground truth whose pictures, and some of whose species, the
+        run has to name. A warning counts the pictures that the run lacks.
+
+    Returns
+    -------
+    list of str
+        A line for each of the first 20 problems, and one for the others; none if the
+        run is correct.
+
+    Raises
+    ------
+    LeafidError
+        When there is no such file, or something is wrong with `against`.
+    """
+    known = _find_known_names(against)
+    try:
+        check_run(run, known)
+    except ProblemsError as error:
+        return [*error.problems]
+    return []
+
+
+@check_arguments
+def convert(
+    run: RunLike,
+    output: StrPath,
+    form: Literal["run", "csv", "trec"] = "run",
+    *,
+    against: Labelled | None = None,
+) -> None:
+    """Check a run, and write it as a file, as ``leafid check --to`` does.
+
+    Parameters
+    ----------
+    run, against
+        As in `check`.
+    output : path-like
+        The file to write.
+    form : {"run", "csv", "trec"}, default "run"
+        The format: the run file of 2011, a CSV table, or that of TREC.
+
+    Raises
+    ------
+    ProblemsError
+        When something is wrong with the run.
+    LeafidError
+        When a file can't be read or written.
+    """
+    write_run(check_run(run, _find_known_names(against)), output, form)
+
+
+def _find_known_names(against: Labelled | None) -> KnownNames | None:
+    if against is None:
+        return None
+    if is_path(against):
+        return read_known_names(against)
+    return collect_known_names(to_pictures(against, "against"))
+
+
+def check_run(run: RunLike, known: KnownNames | None) -> Run:
+    """Make a run of what a caller has.
+
+    A `ProblemsError` has what is wrong with it; a warning counts missing pictures.
+    """
+    [checked] = to_runs(run, known)
+    if known and (n_missing := len(known.pictures - {*checked.pictures})):
+        message = "%s: %d of %d pictures are missing"
+        logger.warning(message, checked.name, n_missing, len(known.pictures))
+    return checked
+
+
+def write_run(run: Run, output: StrPath, form: str) -> None:
+    """Write a run to a file in one of the formats of `WRITERS`."""
+    with open_output(output) as stream:
+        WRITERS[form](run, stream)
 
 
 def make_options(
-    metrics: Any,
-    intervals: Any = "none",
-    bootstrap: Any = None,
+    metrics: Iterable[str] | None,
+    intervals: Intervals = "none",
+    bootstrap: Bootstrap | None = None,
     leave_out_missing: bool = False,
 ) -> ScoreOptions:
-    """Check what a caller asks for.
-
-    An `InputError` or a `UsageError` says what is wrong.
-    """
-    checked = find_metrics(list_values("metrics", metrics, str))
-    if str(intervals) not in ("none", "bounds", "error"):
+    """Make options of arguments, or say what is wrong by a `UsageError`."""
+    bootstrap = bootstrap or Bootstrap()
+    if not (0 < bootstrap.confidence < 1 and bootstrap.resamples >= 1):
         raise InputError(
-            f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
+            "bootstrap: expected a confidence between 0 and 1, and resamples from 1, "
+            f"found {bootstrap!r}"
         )
-    if not isinstance(bootstrap, Bootstrap | None):
-        raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
+    names = None
+    if metrics is not None:
+        names = list_values("metrics", metrics, str)
     return ScoreOptions(
-        metrics=checked,
+        metrics=find_metrics(names),
         intervals=intervals,
-        bootstrap=bootstrap or Bootstrap(),
+        bootstrap=bootstrap,
         leave_out_missing=leave_out_missing,
     )
 
 
-def _judge(
-    truth: Any, runs: Any, needs_families: bool
-) -> tuple[GroundTruth, list[JudgedRun]]:
-    ground_truth = to_ground_truth(truth)
-    answers = to_runs(runs, ground_truth)
-    judged = judge_runs(answers, ground_truth)
-    if needs_families:
-        ground_truth.warn_of_families(answers)
-    return ground_truth, judged
+def read_and_judge(
+    runs: RunsLike, truth: GroundTruth, *, official: bool = False
+) -> tuple[list[Run], list[JudgedRun]]:
+    """Make runs of what a caller has, and judge them."""
+    answers = to_runs(runs, truth.known, official=official)
+    return answers, judge_runs(answers, truth, leave_out_missing=official)

@@ -1,17 +1,86 @@
 """Scores plant runs that may answer with a higher taxon: ``Quercus *``."""
 
+import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from leafid.checking import check_arguments
 from leafid.errors import LeafidError
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WILDCARD, WRONG_ERROR
+from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
+from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.taxonomy import Taxonomy
-from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import GroundTruth
+from leafid.scoring.evaluation import Part, Records, RunsLike
+from leafid.scoring.reading.inputs import to_runs
+from leafid.scoring.reading.runs import KnownNames, Run
+from leafid.scoring.reading.truth import (
+    GroundTruth,
+    make_ground_truth,
+    select_scored,
+)
 from leafid.scoring.tables import Rows, Table
 from leafid.textfiles import LineProblems
+
+logger = logging.getLogger(__name__)
+
+
+@check_arguments
+def evaluate_hierarchy(
+    truth: Labelled,
+    runs: RunsLike,
+    *,
+    part: Part | None = None,
+    only_type: TypeName | None = None,
+    taxonomy: Labelled | None = None,
+) -> Records:
+    """Score runs that may answer with a higher taxon, as the command does.
+
+    Parameters
+    ----------
+    truth, runs, part, only_type
+        As in `leafid.evaluate`.
+    taxonomy : as `truth`, optional
+        A collection with more species for the tree.
+
+    Returns
+    -------
+    list of dict
+        A record for each run: the mean "error", the same "by plant", and how many of
+        the answers of each rank are correct.
+
+    Raises
+    ------
+    LeafidError
+        When some species has no genus, or something is wrong with a run.
+    """
+    source = "truth"
+    if isinstance(truth, Collection):
+        source = str(truth.root)
+    pictures = read_pictures(truth, "truth")
+    scored = select_scored(pictures, part, source=source)
+    ground_truth = make_ground_truth(scored, source=source).select_type(
+        parse_type("only_type", only_type), source
+    )
+    more: Sequence[Picture] = ()
+    if taxonomy is not None:
+        more = read_pictures(taxonomy, "taxonomy")
+    tree = Taxonomy.from_pictures([*pictures, *more])
+    if len(tree.ranks) == 1:
+        raise LeafidError(
+            f"{source}: expected a genus of every species, found some without; use "
+            "'leafid evaluate'"
+        )
+    answers = {}
+    # Any answer may be named, which the taxonomy checks.
+    known = KnownNames(ground_truth.known.pictures, frozenset())
+    for run in to_runs(runs, known):
+        answers[run.name] = select_answers(run, tree)
+        if n_missing := len({*ground_truth.pictures} - answers[run.name].keys()):
+            message = "%s: lacks %d of %d pictures; each counts 1"
+            logger.warning(message, run.name, n_missing, len(ground_truth))
+    return Records(make_hierarchy_table(answers, ground_truth, tree))
 
 
 def select_answers(run: Run, taxonomy: Taxonomy) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from leafid.metrics.averages import Booleans, Floats, Indices, to_indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run, select_rows
 from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, Texts
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +82,28 @@ def strip_run_suffix(name: str) -> str:
     return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 
 
-def judge_runs(runs: Sequence[Run], truth: GroundTruth) -> list[JudgedRun]:
-    """Judge runs, which have predictions for some pictures of known species."""
+def judge_runs(
+    runs: Sequence[Run], truth: GroundTruth, *, leave_out_missing: bool = False
+) -> list[JudgedRun]:
+    """Judge runs, which have predictions for some pictures of known species.
+
+    A warning counts the pictures that a run lacks.
+    """
+    consequence = "count 0"
+    if leave_out_missing:
+        consequence = "are left out of the means by type and group"
     judged = [judge_run(run, truth) for run in runs]
     for run in judged:
-        if not run.covered[run.is_known].any():
+        is_covered = run.covered[run.is_known]
+        n_pictures = len(is_covered)
+        if not is_covered.any():
             raise LeafidError(
-                f"{run.name}: expected predictions for the {run.is_known.sum()} "
-                "labelled pictures, found none"
+                f"{run.name}: expected predictions for the {n_pictures} labelled "
+                "pictures, found none"
             )
+        if n_missing := n_pictures - int(is_covered.sum()):
+            message = "%s: %d of %d pictures are missing and %s"
+            logger.warning(message, run.name, n_missing, n_pictures, consequence)
     return judged
 
 

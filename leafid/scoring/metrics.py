@@ -36,9 +36,11 @@ from leafid.metrics.classification import (
 )
 from leafid.metrics.confidence import (
     CONFIDENT,
+    decompose_brier,
     expected_calibration_error,
     false_positive_rate,
     open_set_classification_rate,
+    selective_accuracies,
 )
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.resampling import Statistics
@@ -184,7 +186,12 @@ def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
     )
 
 
-def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
+def _score_brier_part(run: JudgedRun, part: int) -> float:
+    known = run.select(run.is_known)
+    return decompose_brier(known.first_score, known.rank == 1)[part]
+
+
+def split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
     """Split the pictures' highest scores by whether their species is known."""
     # A run rejects a picture that it lacks, or for which it names the unknown species
     # first.
@@ -195,15 +202,33 @@ def _split_scores(run: JudgedRun) -> tuple[Floats, Floats]:
 
 def _score_open_set(run: JudgedRun) -> float:
     is_correct = run.rank[run.is_known] == 1
-    return open_set_classification_rate(*_split_scores(run), is_correct)
+    return open_set_classification_rate(*split_scores(run), is_correct)
+
+
+def score_selectively(run: JudgedRun) -> Floats:
+    """Compute the accuracy of the most confident answers to known species, (n,).
+
+    Pictures that a run lacks or rejects come last.
+    """
+    return selective_accuracies(split_scores(run)[0], run.rank[run.is_known] == 1)
+
+
+def _score_confident(run: JudgedRun, percentage: int) -> float:
+    accuracies = score_selectively(run)
+    n_answers = -(-len(accuracies) * percentage // 100)
+    return float(accuracies[n_answers - 1]) if n_answers else np.nan
+
+
+def _score_withheld(run: JudgedRun) -> float:
+    return 1 - accuracy_score(score_selectively(run))
 
 
 def _score_confident_unknown(run: JudgedRun) -> float:
-    return accuracy_score(_split_scores(run)[1] >= CONFIDENT)
+    return accuracy_score(split_scores(run)[1] >= CONFIDENT)
 
 
-#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and
-#: ``macro-top-K``.
+#: How the metrics of ``metrics.csv`` are computed, besides ``top-K``, ``macro-top-K``
+#: and ``accuracy-at-P``.
 _METRICS = {
     "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
@@ -235,11 +260,21 @@ _METRICS = {
         score_all=partial(_calibration_error, is_equal_width=True),
         needs_probabilities=True,
     ),
+    "brier-reliability": Metric(
+        score_all=partial(_score_brier_part, part=0), needs_probabilities=True
+    ),
+    "brier-resolution": Metric(
+        score_all=partial(_score_brier_part, part=1), needs_probabilities=True
+    ),
+    "brier-uncertainty": Metric(
+        score_all=partial(_score_brier_part, part=2), needs_probabilities=True
+    ),
+    "aurc": Metric(score_all=_score_withheld),
     "auroc": Metric(
-        score_all=lambda run: open_set_classification_rate(*_split_scores(run))
+        score_all=lambda run: open_set_classification_rate(*split_scores(run))
     ),
     "oscr": Metric(score_all=_score_open_set),
-    "fpr-95": Metric(score_all=lambda run: false_positive_rate(*_split_scores(run))),
+    "fpr-95": Metric(score_all=lambda run: false_positive_rate(*split_scores(run))),
     "confident-unknown": Metric(
         score_all=_score_confident_unknown, needs_probabilities=True
     ),
@@ -260,11 +295,16 @@ def find_metric(name: str) -> Metric:
 
     A `UsageError` lists the names where there is none.
     """
+    family = name
     if match := re.fullmatch("(macro-)?top-([1-9][0-9]{0,8})", name):
         k = int(match[2])
         metric = Metric(
             lambda run: top_k_scores(run.rank, k), "species" if match[1] else "pictures"
         )
+        family = f"{match[1] or ''}top-K"
+    elif match := re.fullmatch("accuracy-at-(100|[1-9][0-9]?)", name):
+        metric = Metric(score_all=partial(_score_confident, percentage=int(match[1])))
+        family = "accuracy-at-P"
     elif name in _METRICS:
         metric = _METRICS[name]
     else:
@@ -274,9 +314,9 @@ def find_metric(name: str) -> Metric:
             if row["command"] in ("evaluate", "evaluate --metrics")
         )
         raise UsageError(
-            f"expected a metric ({names}; any whole number from 1 as K), found {name!r}"
+            f"expected a metric ({names}; any whole number from 1 as K, to 100 as P), "
+            f"found {name!r}"
         )
-    family = f"{match[1] or ''}top-K" if match else name
     (row,) = [row for row in read_metrics() if row["metric"] == family]
     return replace(
         metric,

@@ -17,6 +17,7 @@ from pathlib import PurePath
 
 import numpy as np
 
+from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.metrics.averages import (
     Booleans,
@@ -55,7 +56,8 @@ def format_official_files(
     ----------
     truth : GroundTruth
     runs : sequence of JudgedRun
-        At least one; of several none may be called `ALL_RUNS` or `MEAN_OF_RUNS`.
+        At least one; of several, one called `ALL_RUNS` or `MEAN_OF_RUNS` raises a
+        `UsageError`.
     leave_out_missing : bool, default False
         Leave pictures that a run lacks out of its means, as the official scorer does;
         otherwise they count 0.
@@ -65,6 +67,12 @@ def format_official_files(
     dict of str to str
         The content of each file by its name.
     """
+    stems = {PurePath(run.name).stem for run in runs}
+    if len(runs) > 1 and (names := stems & {ALL_RUNS, MEAN_OF_RUNS}):
+        raise UsageError(
+            f"--output: expected no run called {min(names)}, as the files about all "
+            "runs are; rename it"
+        )
     counted: dict[str, _CountedRun] = {}
     for run in runs:
         counted[PurePath(run.name).stem] = run, run.covered | (not leave_out_missing)

@@ -13,6 +13,8 @@ References
 .. [5] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
 .. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a
    bounded random variable", 2019, arXiv:1905.06208.
+.. [7] A. Agresti, Y. Min, "Simple improved confidence intervals for comparing matched
+   proportions", Statistics in Medicine 24, 2005, doi:10.1002/sim.1781.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -93,8 +95,10 @@ def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.where(np.isclose(a, b, _ROUNDING, _ROUNDING), 0, np.subtract(a, b))
 
 
-def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
-    """Score resamples of plants with random weights: float (2, resamples).
+def bootstrap_scores(
+    runs: Sequence[Statistics], bootstrap: Bootstrap, *, is_paired: bool = False
+) -> Floats:
+    """Score resamples of plants with random weights: float (runs, 2, resamples).
 
     The rows are for the lower and the upper end of an interval. Weights are
     exponential, as in the Bayesian bootstrap [5]_: they are of plants, as the pictures
@@ -103,19 +107,33 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
     for the upper end [6]_. Where plants score 0 or 1, quantiles are the ends of the
     exact interval [1]_. Where there is no interval, as of a single plant, all scores
     are NaN.
+
+    A resample has the same weights in all runs. Where they are paired, one run's first
+    row is subtracted from another's second row, and the second from the first. Then
+    half a plant scores lowest in one run and highest in the other, and half a plant
+    the other way round [7]_: a whole one would make the interval of a difference, which
+    is small, so wide that it contradicted the test.
     """
-    plants = score.plants
-    if len(plants) < 2:
-        return np.full((2, 1), np.nan)
-    sums = csr_array(score.sums[:, plants])
+    plants = np.unique(np.concatenate([run.sums.indices for run in runs]))
+    sums = [csr_array(run.sums[:, plants]) for run in runs]
     random = np.random.default_rng(bootstrap.seed)
     blocks = []
-    for size in _split_resamples(sums, bootstrap):
-        totals = sums @ random.standard_exponential((len(plants), size))
-        weight = random.standard_exponential(size)
-        extremes = [totals + np.outer(more, weight) for more in score.further.T]
-        blocks.append([*map(score.to_scores, extremes)])
-    return np.concatenate(blocks, axis=1)
+    for size in _split_resamples(sums[0], bootstrap):
+        weights = random.standard_exponential((len(plants), size))
+        if is_paired:
+            low_weight, high_weight = random.standard_gamma(0.5, (2, size))
+        else:
+            low_weight, high_weight = random.standard_exponential(size), np.zeros(size)
+        ends = [(low_weight, high_weight), (high_weight, low_weight)]
+        block = []
+        for run, sums_of_run in zip(runs, sums, strict=True):
+            totals = sums_of_run @ weights
+            for end in ends:
+                block.append(run.to_scores(totals + run.further @ end))
+        blocks.append(np.reshape(block, (len(runs), 2, size)))
+    samples = np.concatenate(blocks, axis=2)
+    samples[[len(run.plants) < 2 for run in runs]] = np.nan
+    return samples
 
 
 def randomisation_test(

@@ -10,9 +10,18 @@ import numpy as np
 
 from leafid.errors import UsageError
 from leafid.grouping import group_by
-from leafid.metrics.averages import Indices
+from leafid.metrics.averages import Floats, Indices
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
+from leafid.scoring.power import (
+    DIFFERENCE,
+    POWER,
+    SIGNIFICANT,
+    compute_effect_size,
+    count_plants_needed,
+    find_smallest_difference,
+    score_plants_alone,
+)
 from leafid.scoring.reading.truth import ALL, TYPE_ORDER, UNKNOWN, GroundTruth
 from leafid.scoring.resampling import (
     Bootstrap,
@@ -23,13 +32,11 @@ from leafid.scoring.resampling import (
     randomisation_test,
     subtract,
 )
-from leafid.scoring.tables import LETTERS, Estimate, Rows, Table
+from leafid.scoring.tables import LETTERS, Cell, Estimate, Rows, Table
 
 #: What pictures can be grouped by, besides their types.
 GROUPS = ("species", "genus", "family", "author", "plant")
 MEAN_OF_TYPES = "mean of types"
-#: The probability below which a difference is significant.
-SIGNIFICANT = 0.05
 #: How the spread of a score is shown: the ends of its interval, its standard error, or
 #: not at all.
 Intervals = Literal["bounds", "error", "none"]
@@ -163,6 +170,8 @@ def make_score_table(
     if not any(row[3] for row in rows):
         details.add("left out")
     notes = _describe(options, bool(letters))
+    if smallest := _describe_smallest(rows, options.metrics):
+        notes.append(smallest)
     few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
     if few and notes and is_tested:
         notes.append(
@@ -241,22 +250,36 @@ def _mark_scores(
     A score is also marked by the letters of runs that it is significantly better than;
     without letters, nothing is tested.
     """
-    estimates = [_estimate(score, options) for score in statistics]
+    estimates = _estimate(statistics, options)
     scores = np.array([estimate.value for estimate in estimates])
     if metric.is_error:
         scores = -scores
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
-    worse = [""] * len(scores)
+    differences = []
     if all(letters):
-        for *pair, _, p in find_differences(statistics, options.bootstrap):
-            if p < SIGNIFICANT:
-                worst, better = sorted(pair, key=scores.__getitem__)
-                worse[better] += letters[worst]
+        differences = find_differences(statistics, options.bootstrap)
+    worse = [""] * len(scores)
+    p_values = [dict.fromkeys(filter(None, letters), np.nan) for _ in scores]
+    for *pair, _, p, _ in differences:
+        worst, better = sorted(pair, key=scores.__getitem__)
+        p_values[worst][letters[better]] = p
+        p_values[better][letters[worst]] = p
+        if p < SIGNIFICANT:
+            worse[better] += letters[worst]
+    smallest = find_smallest_difference([by_plant for *_, by_plant in differences])
     is_best = (subtract(scores, np.nanmax(scores)) == 0).tolist()
     return [
-        replace(estimate, is_best=best, better_than="".join(sorted(marks)))
-        for estimate, best, marks in zip(estimates, is_best, worse, strict=True)
+        replace(
+            estimate,
+            is_best=best,
+            better_than="".join(sorted(marks)),
+            p_values=p,
+            smallest_difference=smallest,
+        )
+        for estimate, best, marks, p in zip(
+            estimates, is_best, worse, p_values, strict=True
+        )
     ]
 
 
@@ -282,18 +305,51 @@ def compute_statistics(
     return statistics
 
 
-def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
-    value = score.compute()
-    if options.intervals == "none" or not len(score.further):
-        return Estimate(value)
-    samples = bootstrap_scores(score, options.bootstrap)
-    if options.intervals == "error":
-        error = np.sqrt(samples.var(axis=1).mean())
-        return Estimate(value, {"error": float(error)})
+def _estimate(
+    statistics: Sequence[Statistics],
+    options: ScoreOptions,
+    pairs: Sequence[tuple[int, int]] | None = None,
+) -> list[Estimate]:
+    """Estimate the scores of runs or, where there are pairs, their differences."""
+    values = [score.compute() for score in statistics]
+    if pairs is not None:
+        values = [float(subtract(values[a], values[b])) for a, b in pairs]
+    has_intervals = all(len(score.further) for score in statistics)
+    if options.intervals == "none" or not has_intervals:
+        return [*map(Estimate, values)]
+    samples = bootstrap_scores(
+        statistics, options.bootstrap, is_paired=pairs is not None
+    )
+    if pairs is not None:
+        samples = np.array([samples[a] - samples[b][::-1] for a, b in pairs])
     # The tails are equal.
     tail = (1 - options.bootstrap.confidence) / 2
-    ends = np.diag(np.quantile(samples, [tail, 1 - tail], axis=1)).tolist()
-    return Estimate(value, dict(zip(("low", "high"), ends, strict=True)))
+    estimates = []
+    for value, (low, high) in zip(values, samples, strict=True):
+        spread = {"low": np.quantile(low, tail), "high": np.quantile(high, 1 - tail)}
+        if options.intervals == "error":
+            spread = {"error": np.sqrt((low.var() + high.var()) / 2)}
+        estimates.append(Estimate(value, {k: float(v) for k, v in spread.items()}))
+    return estimates
+
+
+def _describe_smallest(rows: Rows, metrics: Sequence[Metric]) -> str:
+    """Describe the smallest differences that each group shows, where there are any."""
+    groups: dict[Cell, str] = {}
+    for row in rows:
+        shown = []
+        for metric, estimate in zip(metrics, row[-len(metrics) :], strict=True):
+            assert isinstance(estimate, Estimate)
+            if not isnan(estimate.smallest_difference):
+                shown.append(f"{metric.name} {estimate.smallest_difference:.2g}")
+        if shown:
+            groups[row[0]] = f"{row[0]} {', '.join(shown)}"
+    if not groups:
+        return ""
+    return (
+        "smallest difference that these plants show, between runs that differ so (p < "
+        f"{SIGNIFICANT:g} with probability {POWER:g}): {'; '.join(groups.values())}"
+    )
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
@@ -316,10 +372,11 @@ def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
 
 def find_differences(
     statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
-) -> list[tuple[int, int, float, float]]:
+) -> list[tuple[int, int, float, float, Floats]]:
     """Test every two of the runs that have a score, or each with the first one.
 
-    Returns the indices of both, p, and p after Holm's correction.
+    Returns the indices of both, p, p after Holm's correction, and by how much they
+    differ on plants, as `score_plants_alone` scores them.
     """
     scored = [
         index
@@ -329,9 +386,10 @@ def find_differences(
     tested = [(a, b) for a, b in combinations(scored, 2) if pairs == "all" or a == 0]
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
+    by_plant = score_plants_alone(statistics)
     return [
-        (*pair, p, holm)
-        for pair, p, holm in zip(tested, p_values, corrected, strict=True)
+        (a, b, p, holm, subtract(by_plant[a], by_plant[b]))
+        for (a, b), p, holm in zip(tested, p_values, corrected, strict=True)
     ]
 
 
@@ -347,24 +405,36 @@ def make_comparison_table(
     randomisation over plants; Holm's correction is for the pairs of a group and metric.
     """
     bootstrap = options.bootstrap
+    needed = f"plants for {DIFFERENCE:g}"
     rows: Rows = []
     for group, metric in product(groups, options.metrics):
         statistics = compute_statistics(metric, group.answers)
-        for *pair, p, corrected in find_differences(statistics, bootstrap, pairs):
-            names = [group.answers[run][0].title for run in pair]
-            a, b = [statistics[run].compute() for run in pair]
-            scores = [a, b, float(subtract(a, b)), p, corrected]
-            rows.append([group.name, metric.name, *names, *scores])
+        tests = find_differences(statistics, bootstrap, pairs)
+        differences = _estimate(statistics, options, [(a, b) for a, b, *_ in tests])
+        for (*pair, p, corrected, by_plant), difference in zip(
+            tests, differences, strict=True
+        ):
+            row: list[Cell] = [group.name, metric.name]
+            row += [group.answers[run][0].title for run in pair]
+            row += [Estimate(statistics[run].compute()) for run in pair]
+            row += [difference, p, corrected]
+            row.append(compute_effect_size(difference.value, by_plant))
+            row.append(count_plants_needed(by_plant, bootstrap.seed))
+            rows.append(row)
     notes = [
         f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
-        "pairs of each group and metric"
+        "pairs of each group and metric",
+        "effect size: A - B over its standard deviation by plant (Cohen's d)",
+        f"{needed}: how many show a difference of {DIFFERENCE:g} between runs that "
+        f"differ so (p < {SIGNIFICANT:g} with probability {POWER:g})",
     ]
+    notes[:0] = _describe(options, is_tested=False)
     if untested := [metric.name for metric in options.metrics if metric.score_all]:
         notes.append(f"there is no test of {', '.join(untested)}")
-    names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
+    names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)", "effect size"]
     return Table(
         title="Differences",
-        columns=[heading, "metric", *names],
+        columns=[heading, "metric", *names, needed],
         rows=rows,
         notes=notes,
         n_keys=4,

@@ -1,4 +1,4 @@
-"""Tables, written as text, CSV, JSON or LaTeX; and the list of all metrics."""
+"""Tables, written as text, CSV, JSON, LaTeX or Markdown; and the list of metrics."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ from textwrap import fill
 from types import SimpleNamespace
 from typing import Any
 
-from tabulate import LATEX_ESCAPE_RULES
+from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 from leafid.errors import UsageError, escape_unprintable
 from leafid.textfiles import escape_formula
@@ -28,15 +28,30 @@ class Estimate:
     #: "low" and "high", the ends of its interval, or "error", its standard error, if
     #: these were computed; NaN where there are none.
     spread: Mapping[str, float] = field(default_factory=dict)
-    #: Whether it is the best of several runs.
-    is_best: bool = False
+    #: Whether it is the best of several runs; None where there are no others.
+    is_best: bool | None = None
     #: The letters of the runs that it is significantly better than.
     better_than: str = ""
+    #: By the letters of all runs, the probability of so large a difference if the runs
+    #: were equally good, corrected for the number of pairs; empty where none is tested,
+    #: NaN for the run itself.
+    p_values: Mapping[str, float] = field(default_factory=dict)
+    #: The smallest difference between such runs that the plants can show, or NaN.
+    smallest_difference: float = math.nan
 
-    def list_numbers(self, name: str) -> dict[str, float]:
-        """List all its numbers, by names such as ``S``, ``S low`` or ``S error``."""
-        spread = {f"{name} {word}": number for word, number in self.spread.items()}
-        return {name: self.value} | spread
+    def list_values(self, name: str) -> dict[str, Any]:
+        """List its values by names such as ``S``, ``S low``, ``S best``, ``S p a``."""
+        values: dict[str, Any] = {name: self.value}
+        for word, number in self.spread.items():
+            values[f"{name} {word}"] = number
+        if self.is_best is not None:
+            values[f"{name} best"] = self.is_best
+        if self.p_values:
+            values[f"{name} better than"] = self.better_than
+            values[f"{name} smallest difference"] = self.smallest_difference
+        for letter, p in self.p_values.items():
+            values[f"{name} p {letter}"] = p
+        return values
 
     def format(self, digits: int) -> str:
         """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``.
@@ -66,12 +81,14 @@ Cell = str | int | float | Estimate | None
 Rows = list[list[Cell]]
 
 #: The formats that `render` writes.
-FORMATS = ("text", "csv", "json", "latex")
+FORMATS = ("text", "csv", "json", "latex", "markdown")
 #: Width that text tables keep to.
 WIDTH = 100
 #: The letters of runs, and as they stand in text.
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
+# What would be markup in the cells of Markdown.
+_MARKUP = re.compile(r"[\\|*_`<]")
 _LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
@@ -102,9 +119,11 @@ class Table:
             record: dict[str, Any] = {}
             for column, cell in zip(self.columns, row, strict=True):
                 if isinstance(cell, Estimate):
-                    record |= cell.list_numbers(column)
+                    record |= cell.list_values(column)
                 else:
                     record[column] = cell
+                if self.letters and column == "run":
+                    record["letter"] = self.letters[str(cell)]
             records.append(record)
         return records
 
@@ -117,7 +136,7 @@ class Table:
 
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
-    """Write tables in one of the `FORMATS`, with `digits` decimals in text and LaTeX.
+    """Write tables in one of the `FORMATS`, with `digits` decimals for readers.
 
     A text table that is wider than `WIDTH` is set in several parts. CSV has an empty
     line between tables and no titles or notes; JSON is a list of objects with `title`,
@@ -136,7 +155,11 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     if form == "json":
         objects = [*map(_make_object, tables)]
         return json.dumps(objects, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    write = {"text": _format_text, "latex": _format_latex}[form]
+    write = {
+        "text": _format_text,
+        "latex": _format_latex,
+        "markdown": _format_markdown,
+    }[form]
     shown = [_add_letters(table.without_details()) for table in tables]
     return "\n".join(write(table, digits) for table in shown)
 
@@ -227,8 +250,7 @@ def _format_text(table: Table, digits: int) -> str:
 def _format_column(heading: str, values: Sequence[Cell], digits: int) -> list[str]:
     cells = [heading]
     for value in values:
-        marks = value.better_than if isinstance(value, Estimate) else ""
-        cells.append(format_cell(value, digits) + marks.translate(RAISED))
+        cells.append(_format_marked(value, digits))
     width = max(map(len, cells))
     cells.insert(1, "-" * width)
     align = str.ljust
@@ -237,13 +259,36 @@ def _format_column(heading: str, values: Sequence[Cell], digits: int) -> list[st
     return [align(cell, width) for cell in cells]
 
 
+def _format_marked(cell: Cell, digits: int) -> str:
+    """Format a cell with the raised letters of runs that it is better than."""
+    text = format_cell(cell, digits)
+    if isinstance(cell, Estimate):
+        text += cell.better_than.translate(RAISED)
+    return text
+
+
+def _format_markdown(table: Table, digits: int) -> str:
+    rows = []
+    for row in table.rows:
+        rows.append([_format_markdown_cell(cell, digits) for cell in row])
+    text = tabulate(rows, table.columns, "pipe", disable_numparse=True)
+    return "\n\n".join([*filter(None, [table.title]), text, *table.notes]) + "\n"
+
+
+def _format_markdown_cell(cell: Cell, digits: int) -> str:
+    text = _MARKUP.sub(r"\\\g<0>", _format_marked(cell, digits))
+    if isinstance(cell, Estimate) and cell.is_best:
+        text = re.sub(r"^[-.\d]+", r"**\g<0>**", text)
+    return text
+
+
 def _join_columns(columns: Sequence[Sequence[str]]) -> str:
     rows = zip(*columns, strict=True)
     return "\n".join("  ".join(cells).rstrip() for cells in rows)
 
 
 def _format_latex(table: Table, digits: int) -> str:
-    """Write a table for the package booktabs.
+    """Write a table for the package booktabs, with its notes below it.
 
     Where rows have several keys, the first one is a heading above each group.
     """
@@ -252,7 +297,7 @@ def _format_latex(table: Table, digits: int) -> str:
     for values in [*zip(*table.rows, strict=True)][first:]:
         is_text = any(isinstance(value, str) for value in values)
         alignment += "rl"[is_text]
-    lines = [f"% {line}" for line in (table.title, *table.notes) if line]
+    lines = [f"% {line}" for line in (table.title,) if line]
     lines += [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
     rows = [[_format_latex_cell(cell, digits) for cell in row] for row in table.rows]
     lines += [_join_latex(map(_escape_latex, table.columns[first:])), r"\midrule"]
@@ -264,7 +309,10 @@ def _format_latex(table: Table, digits: int) -> str:
             span = rf"\multicolumn{{{len(alignment)}}}{{l}}{{\textit{{{heading}}}}}"
             lines.append(_join_latex([span]))
         lines.append(_join_latex(row[first:]))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    for note in table.notes:
+        lines.append(rf"\par{{\footnotesize {_escape_latex(note)}\par}}")
+    return "\n".join(lines) + "\n"
 
 
 def _join_latex(cells: Iterable[str]) -> str:

@@ -17,10 +17,12 @@ from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
-from leafid.model.sessions import pool_evidence_held_out
+from leafid.model.model import Model
+from leafid.model.sessions import pool_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split
 from leafid.training.identifiers import train_identifiers
+from leafid.training.model import train
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
@@ -43,6 +45,11 @@ class FoldAnswers:
     held_out: HeldOutAnswers
     #: What the split varies, such as the number of training pictures.
     setting: str = ""
+    #: The recipe and the collection, in an experiment.
+    recipe: str = ""
+    collection: str = ""
+    #: The model of the fold, if models are kept.
+    model: Model | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,7 @@ def cross_validate(
     shared_codebooks: bool = False,
     *,
     test_type: AcquisitionType | None = None,
+    keep_models: bool = False,
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits with models of the training pictures.
 
@@ -88,6 +96,8 @@ def cross_validate(
         then extracted, and kernel matrices computed, once instead of once a split.
     test_type : AcquisitionType, optional
         The type that the recipes answer for, whatever type the pictures have.
+    keep_models : bool
+        Train complete models, which takes longer, and hand them out.
 
     Yields
     ------
@@ -104,7 +114,12 @@ def cross_validate(
             n_left = len(queries[asked[type_]])
             message = "fold %d: no picture of type %s to learn from; %d are not tested"
             _log.warning(message, split.fold + 1, type_, n_left)
-        for type_, identifier in trainer.train(split, tested):
+        model = None
+        identifiers = trainer.train(split, tested)
+        if keep_models:
+            model = trainer.train_model(split, tested)
+            identifiers = ((t, m.identifier) for t, m in model.types.items())
+        for type_, identifier in identifiers:
             of_type = [pictures[index] for index in queries[asked[type_]]]
             yield FoldAnswers(
                 type=asked[type_],
@@ -112,6 +127,7 @@ def cross_validate(
                 fold=split.fold,
                 setting=split.setting,
                 held_out=_identify(of_type, identifier, loader),
+                model=model,
             )
 
 
@@ -195,8 +211,7 @@ class _SplitTrainer:
         """Train an identifier for each recipe with training pictures of its type."""
         training = [self._pictures[index] for index in split.training]
         pictures = [p for p in training if p.species not in held_out_species]
-        present = {picture.type for picture in pictures}
-        trainable = {type_: r for type_, r in recipes.items() if type_ in present}
+        trainable = _select_trainable(recipes, pictures)
         for types in group_by_training(trainable):
             step = self._loader.with_step(
                 f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
@@ -214,6 +229,22 @@ class _SplitTrainer:
             )
             for type_, (identifier, _) in trained.items():
                 yield type_, identifier
+
+    def train_model(
+        self, split: Split, recipes: Mapping[AcquisitionType, Recipe]
+    ) -> Model:
+        """Train a model of the recipes with training pictures of their types."""
+        pictures = [self._pictures[index] for index in split.training]
+        step = self._loader.with_step(f"seed {split.seed}, fold {split.fold + 1}")
+        trainable = _select_trainable(recipes, pictures)
+        return train(pictures, trainable, step, split.seed, thumbnails=False)
+
+
+def _select_trainable(
+    recipes: Mapping[AcquisitionType, Recipe], pictures: Sequence[Picture]
+) -> dict[AcquisitionType, Recipe]:
+    present = {picture.type for picture in pictures}
+    return {type_: r for type_, r in recipes.items() if type_ in present}
 
 
 def _identify(
@@ -289,7 +320,7 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     by_split = group_by(answers, lambda fold: (fold.seed, fold.setting))
     pooled = []
     for folds in by_split.values():
-        held_out = pool_evidence_held_out([fold.held_out for fold in folds])
+        held_out = pool_held_out([fold.held_out for fold in folds])
         for fold, of_fold in zip(folds, held_out, strict=True):
             pooled.append(replace(fold, held_out=of_fold))
     return pooled

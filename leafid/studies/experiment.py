@@ -2,7 +2,8 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,13 +13,20 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from leafid.errors import LeafidError
+from leafid.errors import InputError, LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Recipe, load_recipe, parse_recipe
+from leafid.features.recipe import (
+    Recipe,
+    choose_types_to_train,
+    load_recipe,
+    parse_recipe,
+)
+from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
+from leafid.pictures.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Split, SplitProtocol, assume_plants
-from leafid.schema import parse_toml
+from leafid.pictures.splits import SplitProtocol, assume_plants
+from leafid.schema import convert, parse_toml
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
@@ -37,6 +45,7 @@ from leafid.studies.held_out_runs import (
     make_held_out_truth,
 )
 from leafid.studies.ranks import can_rank, rank_runs
+from leafid.studies.study import Study
 from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
@@ -126,6 +135,11 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
                 "answer its folds"
             )
 
+    @property
+    def bases(self) -> list[str]:
+        """The recipes that the experiment takes, or changes."""
+        return [getattr(entry, "base", str(entry)) for entry in self.recipes]
+
     def make_protocols(self) -> list[SplitProtocol]:
         """Make the protocols; by default folds of plants."""
         name = f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
@@ -150,11 +164,19 @@ def list_experiments() -> list[str]:
     return sorted(file.stem for file in _SHIPPED.iterdir())
 
 
-def read_experiment(name: str) -> Experiment:
-    """Read a shipped experiment, or a TOML file.
+def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experiment:
+    """Read a shipped experiment, or a TOML file, or its keys.
 
     A `LeafidError` says what is wrong with it.
     """
+    if isinstance(plan, Experiment):
+        return plan
+    if isinstance(plan, Mapping):
+        try:
+            return convert({**plan}, Experiment, "plan")
+        except LeafidError as error:
+            raise InputError(str(error)) from None
+    name = os.fspath(plan)
     path = Path(name)
     if name in list_experiments():
         path = _SHIPPED / f"{name}.toml"
@@ -179,105 +201,121 @@ def read_experiment(name: str) -> Experiment:
 #: each species if it limits these), and a recipe.
 GridKey = tuple[str, str, str, str]
 
+#: The folds of a protocol, of each collection or, by collection, of all together.
+Splits = dict[tuple[str, SplitProtocol], Folds]
 
-def tabulate_experiment(
+
+def run_experiment(
     experiment: Experiment,
     collections: Mapping[str, Sequence[Picture]],
     loader: FeatureLoader,
     options: ScoreOptions,
-    note: Callable[[str], None],
-) -> tuple[dict[str, Table], dict[str, str]]:
+    *,
+    keep_models: bool = False,
+) -> Study:
     """Run an experiment, and tabulate it as `make_experiment_tables` does.
 
     The pictures of each collection are labelled and of known types. A protocol by
     collection splits all of them together.
     """
-    sources = [*_list_sources(experiment, collections)]
+    splits = _make_splits(experiment, collections)
     external: dict[str, list[Run]] = {}
     if experiment.runs:
-        external = _read_external_runs(experiment, sources)
+        external = _read_external_runs(experiment, splits)
     answers: dict[GridKey, list[FoldAnswers]] = {}
-    grid = [*_list_grid(experiment, sources)]
+    grid = [*_list_grid(experiment, splits)]
     if len(collections) > 1 and not can_rank():
         logger.warning(
             "no ranks over collections: scikit-posthocs isn't installed; pip install "
             "'leafid[compare]'"
         )
-    for number, (source, type_, name, recipe) in enumerate(grid, 1):
-        protocol = source.protocol
+    for number, (source, protocol, type_, name, recipe) in enumerate(grid, 1):
+        title = name
         if protocol.test_type:
+            title = f"{name} {type_}"
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
+        folds = splits[source, protocol]
         place = f"{number}/{len(grid)}"
         for fold in cross_validate(
-            source.pictures,
+            folds.pictures,
             {type_: recipe},
             loader.with_step(f"{place} {name}, {type_}"),
-            source.splits,
+            folds,
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
+            keep_models=keep_models,
         ):
             setting = ", ".join(filter(None, [protocol.name, fold.setting]))
-            held_out = fold.held_out
-            tested = np.array([p.collection or source.name for p in held_out.pictures])
-            for collection in np.unique(tested).tolist():
-                part = held_out.select(tested == collection)
-                key = (collection, str(type_), setting, name)
-                folds = answers.setdefault(key, [])
-                folds.append(dataclasses.replace(fold, held_out=part))
-        note(f"{place} {source.name}, {type_}, {protocol.name}, {name}")
-    return make_experiment_tables(answers, options, external)
+            answer = dataclasses.replace(fold, recipe=title, setting=setting)
+            for part in _split_by_collection(answer, source):
+                key = (part.collection, str(type_), setting, name)
+                answers.setdefault(key, []).append(part)
+        words = (place, source, type_, protocol.name, name)
+        logger.info("%s %s, %s, %s, %s", *words)
+    tables, diagrams = make_experiment_tables(answers, options, external)
+    return Study(
+        scores=tables.pop("scores"),
+        answers=[*chain(*answers.values())],
+        folds={(name, protocol.name): of for (name, protocol), of in splits.items()},
+        further=tables,
+        diagrams=diagrams,
+    )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Source:
-    """What a protocol splits: a collection or, by collection, all of them together."""
+def _split_by_collection(answers: FoldAnswers, source: str) -> Iterator[FoldAnswers]:
+    """Split answers by the collections of the pictures, which may be the source."""
+    held_out = answers.held_out
+    tested = np.array([p.collection or source for p in held_out.pictures])
+    for collection in np.unique(tested).tolist():
+        part = held_out.select(tested == collection)
+        yield dataclasses.replace(answers, collection=collection, held_out=part)
 
-    name: str
-    pictures: Sequence[Picture]
-    protocol: SplitProtocol
-    splits: list[Split]
 
-
-def _list_sources(
+def _make_splits(
     experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
-) -> Iterator[_Source]:
+) -> Splits:
     joined = []
     for name, pictures in collections.items():
         for picture in pictures:
             collection = picture.collection or name
             joined.append(dataclasses.replace(picture, collection=collection))
+    splits = {}
     for protocol in experiment.make_protocols():
         sources = collections
         if protocol.by == "collection":
             sources = {" + ".join(collections): assume_plants(joined)}
         for name, pictures in sources.items():
-            splits = [*protocol.make_splits(pictures, experiment.seeds)]
-            yield _Source(name, pictures, protocol, splits)
+            folds = protocol.make_splits(pictures, experiment.seeds)
+            splits[name, protocol] = Folds(folds, pictures)
+    return splits
 
 
 def _list_grid(
-    experiment: Experiment, sources: Sequence[_Source]
-) -> Iterator[tuple[_Source, AcquisitionType, str, Recipe]]:
-    """List what is cross-validated: recipes by sources and types."""
-    for source in sources:
-        present = {picture.type for picture in source.pictures}
-        for type_ in experiment.types or [t for t in AcquisitionType if t in present]:
+    experiment: Experiment, splits: Splits
+) -> Iterator[tuple[str, SplitProtocol, AcquisitionType, str, Recipe]]:
+    """List what is cross-validated: recipes by collections, protocols and types."""
+    types_of: dict[str, Sequence[AcquisitionType]] = {}
+    for (source, protocol), folds in splits.items():
+        if source not in types_of:
+            types_of[source] = experiment.types or choose_types_to_train(
+                experiment.bases, folds.pictures
+            )
+        for type_ in types_of[source]:
             for name, recipe in experiment.make_recipes(type_).items():
-                yield source, type_, name, recipe
+                yield source, protocol, type_, name, recipe
 
 
-def _read_external_runs(
-    experiment: Experiment, sources: Sequence[_Source]
-) -> dict[str, list[Run]]:
+def _read_external_runs(experiment: Experiment, splits: Splits) -> dict[str, list[Run]]:
     """Read the runs of other systems by name.
 
     What is wrong with them is raised before hours of training.
     """
-    if len(sources) > 1:
+    if len(splits) > 1:
         raise LeafidError(
-            f"runs: expected a single collection with runs, found {len(sources)}"
+            f"runs: expected a single collection with runs, found {len(splits)}"
         )
-    pictures, folds = sources[0].pictures, sources[0].splits
+    (folds,) = splits.values()
+    pictures = folds.pictures
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     names = {*chain(*map(experiment.make_recipes, types))}
     n_repeats = len({fold.seed for fold in folds})

@@ -1,20 +1,27 @@
 """What cross-validation answers, as runs that are scored like any system's."""
 
+import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from leafid.files import open_output, write_text
 from leafid.grouping import count_noun, group_by
+from leafid.pictures.fold_files import format_folds
+from leafid.pictures.folds import Folds
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.reading.run_formats import split_scores
+from leafid.scoring.reading.run_formats import WRITERS, split_scores
 from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import GroundTruth, make_ground_truth
 from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
-from leafid.scoring.tables import Table
+from leafid.scoring.tables import Table, format_csv
 from leafid.studies.cross_validation import FoldAnswers
 from leafid.textfiles import LineProblems
+
+_log = logging.getLogger(__name__)
 
 
 def make_held_out_truth(
@@ -51,6 +58,34 @@ def make_held_out_run(
         scores[start:end, columns] = fold.probabilities
     with LineProblems(name) as problems:
         return make_run(name, split_scores(scores, pictures, species), problems)
+
+
+def make_held_out_runs(answers: Iterable[FoldAnswers]) -> dict[str, Run]:
+    """Make a run of the answers to pictures of all types, for each setting and seed.
+
+    The runs are called after the collection, recipe, setting and seed.
+    """
+    runs = {}
+    by_run = group_by(answers, lambda f: (f.collection, f.recipe, f.setting, f.seed))
+    for (*words, seed), folds in by_run.items():
+        _, names = make_held_out_truth(folds)
+        words = [re.sub(r"\W+", "-", word).strip("-") for word in words if word]
+        name = "-".join([*words, f"seed-{seed}"])
+        runs[name] = make_held_out_run(name, folds, names)
+    return runs
+
+
+def write_held_out_runs(folder: Path, runs: Mapping[str, Run], folds: Folds) -> None:
+    """Write runs and their folds to a folder."""
+    for name, run in runs.items():
+        file = folder / f"{name}.txt"
+        with open_output(file) as stream:
+            WRITERS["run"](run, stream)
+        _log.info("%s: %d pictures", file, len(run.pictures))
+    # Settings differ in their training pictures, and test on the same pictures.
+    tested = {(split.seed, split.fold): split.test for split in folds}
+    rows = format_folds(folds.pictures, [(*key, test) for key, test in tested.items()])
+    write_text(folder / "folds.csv", format_csv(rows))
 
 
 def judge_folds(

@@ -176,7 +176,7 @@ def _extend_group(
         )
         # New pictures weigh as much as they would in training together with the old
         # ones.
-        weights = old.base_weight * relative_picture_weights(pictures, labels, expert)
+        weights = old.base_weight * relative_picture_weights(pictures, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         for type_, identifier in identifiers.items():
             scorers[type_][name] = _extend_scorer(

@@ -11,7 +11,7 @@ from leafid.learning.linear import weigh_pictures
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, split_by_plant
-from leafid.training.training_set import TrainingSet
+from leafid.training.training_set import TrainingSet, rank_collections
 
 #: Number of folds of plants, and of species.
 N_FOLDS = 5
@@ -24,6 +24,8 @@ MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are
 #: learned from.
 HELD_OUT_PICTURES = 20_000
+#: Weight of pictures of a further collection, beside those of the one with most plants.
+FURTHER_COLLECTION_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,23 +130,22 @@ class FoldPlan:
         weights = np.zeros(len(self.training_set.pictures))
         if len(remaining := np.setdiff1d(self.training_pictures, fold)):
             pictures = self.training_set.select_pictures(remaining)
-            relative = relative_picture_weights(
-                pictures, self.labels[remaining], settings
-            )
+            relative = relative_picture_weights(pictures, settings)
             weights[remaining] = relative / relative.mean()
         return self.training_set.weigh_rows(weights)
 
 
 def relative_picture_weights(
-    pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings
+    pictures: Sequence[Picture], settings: ClassifierSettings
 ) -> np.ndarray:
     """Give each picture its weight, 1 if its species and plant have no other picture.
+
+    Species are balanced in each collection by itself: the pictures of another camera
+    would else take the weight of those that there are. Together they weigh half.
 
     Parameters
     ----------
     pictures : sequence of Picture
-    labels : (n,), int
-        The species of each picture.
     settings : ClassifierSettings
         The balances of species and plants.
 
@@ -153,8 +154,11 @@ def relative_picture_weights(
     (n,), float64
         From 0 to 1.
     """
+    species = [f"{picture.species} {picture.collection}" for picture in pictures]
     # Scans and photos of one plant count as two plants: they don't resemble each other.
     plants = [f"{picture.group} {picture.type}" for picture in pictures]
-    return weigh_pictures(
-        labels, plants, settings.species_balance, settings.plant_balance
+    weights = weigh_pictures(
+        species, plants, settings.species_balance, settings.plant_balance
     )
+    weights[rank_collections(pictures) > 0] *= FURTHER_COLLECTION_WEIGHT
+    return weights

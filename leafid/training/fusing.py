@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from leafid.grouping import group_by
 from leafid.learning.cross_fitting import FittedExpert
 from leafid.learning.folds import Folds
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.scorers import LinearScorer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
-from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import weigh_by_plant
 from leafid.training.folds import FoldPlan
 
@@ -101,6 +102,10 @@ def _fit_weights(
     labels = plan.labels[indices]
     trust = expert_trust(training_set.recipe, training_set.confidence[rows])
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
+    # Leaves of a species that their camera showed no other plant of are far harder.
+    is_compared = is_known & _have_another_plant(pictures, plan.pictures)
+    if is_compared.any():
+        is_known = is_compared
     weights = fit_fusion_weights(
         [expert_scores[is_known] for expert_scores in scores],
         [values[is_known] for values in trust],
@@ -115,3 +120,12 @@ def _fit_weights(
         is_known=is_known[:n_pictures],
     )
     return weights, answers
+
+
+def _have_another_plant(
+    pictures: Sequence[Picture], all_pictures: Sequence[Picture]
+) -> np.ndarray:
+    """Tell whether collections have further plants of pictures' species: bool (n,)."""
+    plants = group_by(all_pictures, lambda p: (p.species, p.collection))
+    counts = {key: len({p.group for p in group}) for key, group in plants.items()}
+    return np.array([counts[p.species, p.collection] > 1 for p in pictures], bool)

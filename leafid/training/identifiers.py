@@ -137,9 +137,7 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     if expert.statistics is None:
         return expert
     first = plan.training_pictures[0]
-    relative = relative_picture_weights(
-        plan.pictures, plan.labels[plan.training_pictures], settings
-    )
+    relative = relative_picture_weights(plan.pictures, settings)
     base_weight = float(weights[first] / relative[0])
     return replace(
         expert, statistics=replace(expert.statistics, base_weight=base_weight)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
-from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
+from leafid.features.extractor import TYPE_SIDE
 from leafid.features.loader import (
     TYPE_FEATURES,
     FeatureLoader,
@@ -42,7 +42,6 @@ _RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
 _FEATURES_ON_SURFACE = PictureFunction(
     f"type on a surface|{SURFACE_TYPE_VERSION}",
-    N_TYPE_FEATURES,
     measure_type_on_surface,
     TYPE_SIDE,
 )

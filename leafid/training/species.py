@@ -116,7 +116,7 @@ def _measure_traits(
     """Measure the traits of pictures by file and name, where they are measured well."""
     by_file = {picture.file: picture for picture in pictures}
     function = PictureFunction(
-        f"traits|{TRAIT_VERSION}", len(TRAIT_NAMES), _tabulate_traits, LONGEST_SIDE
+        f"traits|{TRAIT_VERSION}", _tabulate_traits, LONGEST_SIDE
     )
     tables = loader.compute_for_each(function, list(by_file.values()), "measure")
     traits: dict[Path, dict[str, float]] = {file: {} for file in by_file}

@@ -82,14 +82,17 @@ class TrainingSet:
 
         From 0, they are the pictures of each of the recipe's training types, as they
         are or jittered; then, for each composited photo of a picture, the photos of
-        each type.
+        each type; then the same for each further collection, whose camera shifts the
+        mean.
         """
         types = self.recipe.training_types
         of_pictures = np.array(
             [types.index(picture.require_type()) for picture in self.pictures], int
         )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
-        return of_pictures[self.picture_indices] + len(types) * composites
+        domains = of_pictures[self.picture_indices] + len(types) * composites
+        ranks = rank_collections(self.pictures)[self.picture_indices]
+        return domains + ranks * (int(domains.max(initial=0)) + 1)
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows of that sum.
@@ -179,6 +182,21 @@ def build_training_set(
         vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )
+
+
+def rank_collections(pictures: Sequence[Picture]) -> np.ndarray:
+    """Rank the collection of each picture among those with pictures of its type.
+
+    Returns
+    -------
+    ndarray of int, (n,)
+        0 for the collection with the most plants of the type.
+    """
+    plants = group_by(pictures, lambda picture: (picture.type, picture.collection))
+    sizes = {key: len({p.group for p in group}) for key, group in plants.items()}
+    order = sorted(sizes, key=lambda key: -sizes[key])
+    of_type = {t: [c for t_, c in order if t_ == t] for t, _ in order}
+    return np.array([of_type[p.type].index(p.collection) for p in pictures], int)
 
 
 def _select_labelled(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:

@@ -7,7 +7,7 @@ def test_the_tables_name_test_and_seed(cli):
     words = ("--metrics", "S,macro-f1", "--resamples", 500, "--seed", 7)
     outcome = cli("compare", TRUTH, GOOD, PARTIAL, *words)
     assert outcome.status == 0
-    scores, differences = outcome.out.split("\n\n")
+    scores, _, differences = outcome.out.partition("\n\n")
     assert (scores.splitlines()[0], differences.splitlines()[0]) == (
         "Scores by acquisition type",
         "Differences",
@@ -37,6 +37,11 @@ def test_scores_are_those_of_evaluate(cli, metric):
         assert float(row[name]) == pytest.approx(table["rows"][0][metric])
     assert float(row["A"]) > float(row["B"])
     assert 0 < float(row["p"]) <= 1
+    # F1 is no mean of what pictures score: there is a test, but no interval.
+    has_interval = metric != "macro-f1"
+    assert has_interval == bool(row.get("A - B low") and row["effect size"])
+    if has_interval:
+        assert float(row["A - B low"]) < float(row["A - B"]) < float(row["A - B high"])
 
 
 def test_a_score_without_a_test_has_no_row(cli):

@@ -88,13 +88,15 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     wrong.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
     page = report(cli, tmp_path, SAMPLE, run, wrong, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
-    names = {"scores", "comparison", "pictures", "agreement", "differing"}
+    curves = {"reliability", "risk-coverage"}
+    names = {"scores", "comparison", "pictures", "agreement", "differing"} | curves
     names |= {
         f"{kind}-{run}"
         for kind in ("species", "confusions", "matrix")
         for run in ("run", "other")
     }
     drawings = {f"matrix-{run}.svg" for run in ("run", "other")}
+    drawings |= {f"{curve}.svg" for curve in curves}
     assert (
         tables
         == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
@@ -117,6 +119,8 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     differ, agree = words.split("Pictures on which the runs agree")
     assert set(re.findall(r"\w+\.jpg", differ)) == {*pictures}
     assert len({*re.findall(r"\w+\.jpg", agree)}) == 72 - 11
+    # What a row has no value of, as of a species without confusions, is a dash.
+    assert ">None<" not in page.html
     with (tmp_path / "out" / "tables" / "matrix-run.csv").open() as matrix:
         counts = {row.pop("species"): row for row in csv.DictReader(matrix)}
     assert counts["Betula pendula"]["Ginkgo biloba"] == "6"
@@ -140,4 +144,9 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
             )
     page = report(cli, tmp_path, truth, run, "--pictures", SAMPLE)
     assert "66 pictures, and 6 of unknown species" in page.words
+    with (tmp_path / "out" / "tables" / "open-set.csv").open() as curve:
+        last = [*csv.DictReader(curve)][-1]
+    # The answer to every picture is accepted, but 5.jpg has none.
+    assert float(last["false positive rate"]) == 1
+    assert "share of unknown ones that get a name" in page.words
     assert "oscr" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()

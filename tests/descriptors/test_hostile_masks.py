@@ -11,6 +11,7 @@ from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS, measure_families
 from leafid.descriptors.shape.contour import MAX_POINTS, normalise_shape
 from leafid.descriptors.shape.curvature import measure_disc_shares
+from leafid.descriptors.tracing import trace_leaf
 from leafid.features.extractor import PictureViews
 from leafid.segmentation.result import Segmentation
 
@@ -106,3 +107,16 @@ def test_more_contour_points_than_one_call_maps():
     first_areas, first_arcs = measure_disc_shares(shape, shape.contour)
     np.testing.assert_array_equal(areas[-len(shape.contour) :], first_areas)
     np.testing.assert_array_equal(arcs[-len(shape.contour) :], first_arcs)
+
+
+def test_parts_are_joined_up_to_the_border_of_their_box():
+    """The line between two tips ends as low as the lower one, and is slanted."""
+    mask = np.zeros((800, 800), np.uint8)
+    for corners in (
+        [[100, 100], [300, 100], [323, 600]],
+        [[362, 613], [512, 360], [562, 318]],
+    ):
+        cv2.fillPoly(mask, [np.array(corners, np.int32)], 1)
+    outline = trace_leaf(mask.astype(bool))
+    assert (outline >= 97).all()
+    assert (outline <= (616, 565)).all()

@@ -190,6 +190,24 @@ def test_waves_of_a_margin_are_not_called_teeth(number, depth):
     assert measure_waves(number, depth, exponent=1)["tooth_depth"] > 1
 
 
+@pytest.mark.parametrize(("number", "depth"), [(4, 0.07), (7, 0.035)])
+@pytest.mark.parametrize("ratio", [1.3, 2.5, 5])
+def test_few_or_wide_teeth_make_no_entire_margin(ratio, number, depth):
+    along = np.linspace(0, 1, 4000)
+    phase = (number * (along - 0.08) / 0.84) % 1
+    rise = np.where(abs(along - 0.5) < 0.42, 1 - abs(2 * phase - 1), 0)
+    for teeth in (rise, np.maximum(0, 6 * rise - 5)):
+        half = (np.sqrt(along * (1 - along)) + depth * teeth) * 600 / ratio
+        sides = [100 + 600 * along, 400 + half], [100 + 600 * along, 400 - half]
+        outline = np.hstack([sides[0], np.flip(sides[1], axis=1)]).T
+        mask = np.zeros((800, 760), np.uint8)
+        cv2.fillPoly(mask, [np.rint(outline).astype(np.int32)], 1)
+        cv2.line(mask, (20, 400), (110, 400), 1, 9)
+        traits, _ = measure_reliable_traits(make_leaf(mask > 0))
+        assert traits["leaflets"] == 1
+        assert traits.get("tooth_depth") != 0
+
+
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     mask = np.zeros((300, 120), np.uint8)
     cv2.ellipse(mask, (60, 150), (20, 130), 0, 0, 360, 1, cv2.FILLED)
@@ -260,6 +278,15 @@ def test_a_petiole_may_widen_up_to_its_blade():
     _, landmarks = measure_reliable_traits(leaf)
     assert landmarks.base == pytest.approx([430, 250], abs=15)
     assert landmarks.petiole == pytest.approx(230, abs=20)
+
+
+def test_a_petiole_reaches_beyond_a_gap_in_a_small_picture():
+    mask = np.zeros((80, 110), np.uint8)
+    cv2.ellipse(mask, (80, 40), (24, 17), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(mask, (40, 40), (60, 40), 1, 2)
+    mask[:, 50:53] = 0
+    _, landmarks = measure_reliable_traits(make_leaf(mask > 0))
+    assert landmarks.petiole == pytest.approx(16, abs=2)
 
 
 def test_a_petiole_bears_its_blade_and_not_a_gall():
@@ -405,6 +432,15 @@ def _cross():
     return mask
 
 
+def _anchor():
+    """A stalk between two scraps, at the lowest row of the leaf."""
+    mask = np.zeros((700, 700), bool)
+    mask[:350, 175:525] = True
+    mask[:, 348:352] = True
+    mask[-1, 340:344] = mask[-1, 356:360] = True
+    return mask
+
+
 @pytest.mark.parametrize(
     "mask",
     [
@@ -414,6 +450,7 @@ def _cross():
         np.arange(900).reshape(30, 30) % 7 == 0,
         np.pad(np.ones((200, 1), bool), 3),
         _cross(),
+        _anchor(),
     ],
 )
 def test_any_mask_gives_finite_traits(mask):

@@ -46,15 +46,23 @@ def test_a_jittered_picture_is_no_larger_and_always_the_same(
     np.testing.assert_array_equal(image, before)
 
 
+def replace_ranges(monkeypatch, table, ranges):
+    """Replace ranges of a table, and constants."""
+    for name, value in ranges.items():
+        if name.isupper():
+            monkeypatch.setattr(module, name, value)
+        else:
+            monkeypatch.setitem(module.RANGES[table], name, value)
+
+
 def jitter_without(monkeypatch, image, number, type_, **ranges):
     """Jitter a picture with some ranges replaced, to see its tilt or light alone."""
-    for name, value in ranges.items():
-        monkeypatch.setattr(module, name, value)
+    replace_ranges(monkeypatch, "jitter", ranges)
     return jitter(image, number, type_)
 
 
-EVEN_LIGHT = {"_GAMMA": (1, 1), "_BRIGHTNESS": (1, 1), "_LIGHT_SLOPE": 0}
-SAME_LIGHT = EVEN_LIGHT | {"_REDUCTION": (1, 1)}
+EVEN_LIGHT = {"gamma": (1, 1), "brightness": (1, 1), "_LIGHT_SLOPE": 0}
+SAME_LIGHT = EVEN_LIGHT | {"reduction": (1, 1)}
 NO_TILT = {"_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
 
 
@@ -133,12 +141,11 @@ def test_pictures_in_other_light_are_less_sharp(monkeypatch):
     assert np.median(contrast) < 0.9
 
 
-POOR = {"_POOR_SHARE": 1, "_SIDE": (40, 60), "_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
+POOR = {"_POOR_SHARE": 1, "side": (40, 60), "_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
 
 
 def jitter_poorly(monkeypatch, image, number, **ranges):
-    for name, value in (POOR | ranges).items():
-        monkeypatch.setattr(module, name, value)
+    replace_ranges(monkeypatch, "poor", POOR | ranges)
     return jitter_picture(image, segment(image, SCAN).mask, number, SCAN)
 
 
@@ -146,7 +153,7 @@ def jitter_poorly(monkeypatch, image, number, **ranges):
 def test_a_poor_picture_is_small_and_its_leaf_in_the_same_place(
     monkeypatch, leaf_on_white, number
 ):
-    poor = jitter_poorly(monkeypatch, leaf_on_white, number, _LEAF_LIGHT=(0.4, 1.0))
+    poor = jitter_poorly(monkeypatch, leaf_on_white, number, leaf_light=(0.4, 1.0))
     assert 40 <= max(poor.shape[:2]) <= 60
     mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)
     expected = cv2.resize(mask, poor.shape[1::-1], interpolation=cv2.INTER_AREA).astype(
@@ -160,13 +167,13 @@ def test_the_light_of_a_poor_picture_changes_the_leaf_beside_its_sheet(
     monkeypatch, leaf_on_white
 ):
     even = {
-        "_POOR_GAMMA": (1, 1),
-        "_TINT": (1, 1),
-        "_BLUR": (0, 0),
-        "_NOISE": (0, 0),
-        "_QUALITY": (95, 96),
+        "gamma": (1, 1),
+        "tint": (1, 1),
+        "blur": (0, 0),
+        "noise": (0, 0),
+        "quality": (95, 96),
     }
-    colours = {"_SIDE": (400, 400), "_COLOURFULNESS": (0, 0), "_LEAF_LIGHT": (0.5, 0.5)}
+    colours = {"side": (400, 400), "colourfulness": (0, 0), "leaf_light": (0.5, 0.5)}
     poor = jitter_poorly(monkeypatch, leaf_on_white, 1, **even, **colours)
     assert poor.shape == leaf_on_white.shape
     mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)

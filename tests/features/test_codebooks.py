@@ -154,10 +154,11 @@ def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
 def test_without_readable_pictures_no_codebook_is_learned(pictures):
     for picture in pictures:
         picture.file.write_bytes(b"")
+    only_local = structs.replace(RECIPE, experts={"local": LOCAL})
     with pytest.raises(
         LeafidError, match="no picture could be read to learn a codebook from"
     ):
-        learn_encoders(pictures, RECIPE, FeatureLoader(), 0)
+        learn_encoders(pictures, only_local, FeatureLoader(), 0)
     without_codebook = structs.replace(
         RECIPE, experts={"shape": RECIPE.experts["shape"]}
     )
@@ -167,7 +168,7 @@ def test_without_readable_pictures_no_codebook_is_learned(pictures):
 def test_each_picture_contributes_at_most_200_features(pictures):
     dense = Expert(descriptor="dense-sift", size=160, scales=2, modes=2, components=4)
     counts = [
-        len(module._sample_picture({"dense": dense}, 400, "leaf", 0, picture)["dense"])
+        len(module._sample_picture(dense, 400, "leaf", 0, picture))
         for picture in pictures
     ]
     assert counts == [200] * len(pictures)
@@ -192,4 +193,4 @@ def test_a_codebook_is_learned_from_300_pictures(pictures, monkeypatch):
 
 def fake_sample():
     descriptors = np.random.default_rng(0).random((4, 128), np.float32)
-    return {"local": LocalFeatures(descriptors, np.zeros((4, 2)), np.zeros(4))}
+    return LocalFeatures(descriptors, np.zeros((4, 2)), np.zeros(4))

@@ -101,8 +101,8 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(
 
 def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch):
     """Without other leaves, the corners show the background."""
-    monkeypatch.setattr(module, "_N_FURTHER", {"branch": (0, 1), "leaf": (0, 1)})
-    monkeypatch.setattr(module, "_N_BACKGROUND", (0, 1))
+    for table in ("branch", "leaf", "background"):
+        monkeypatch.setitem(module.RANGES[table], "number", (0, 1))
     image = np.where(
         leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])
     ).astype(np.uint8)

@@ -191,27 +191,10 @@ def test_values_are_rounded_to_half_precision(pictures, store):
         np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
     )
     for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
-        function = PictureFunction("own|1", 5, lambda image, picture: values, 100)
+        function = PictureFunction("own|1", lambda image, picture: values, 100)
         (measures,) = loader.compute_for_each(function, pictures[:1])
         np.testing.assert_array_equal(measures, wanted)
         assert measures.dtype == np.float32
-
-
-def test_a_cached_value_of_another_length_is_computed_again(pictures, store):
-    for load_values in (
-        lambda: load(FeatureLoader(store), pictures[:2]),
-        lambda: FeatureLoader(store).compute_for_each(TYPE_FEATURES, pictures[:2]),
-    ):
-        load_values()
-    expected = vectors(load(FeatureLoader(), pictures[:2]))
-    types = FeatureLoader().compute_for_each(TYPE_FEATURES, pictures[:2])
-    rows = store._connection.execute("SELECT key, value FROM vectors").fetchall()
-    for length in (0, 3, 8, 100_000):
-        store.put([(key, value[4:][:7] + bytes(length)) for key, value in rows])
-        assert vectors(load(FeatureLoader(store), pictures[:2])) == expected
-        np.testing.assert_array_equal(
-            FeatureLoader(store).compute_for_each(TYPE_FEATURES, pictures[:2]), types
-        )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -257,18 +257,34 @@ def test_keys_of_cached_vectors_stay_as_they_were():
     )
 
 
-def test_types_to_train(tmp_path):
+def test_types_to_train(tmp_path, caplog):
     pictures = [
         Picture(tmp_path / str(n), type_)
         for n, type_ in enumerate([PHOTO, SCAN, SCAN, None])
     ]
-    assert choose_types_to_train(pictures) == [SCAN, PHOTO]
-    assert choose_types_to_train(pictures, SCAN) == [SCAN]
+    assert choose_types_to_train(["default"], pictures) == [SCAN, PHOTO]
+    assert choose_types_to_train(["default"], pictures, SCAN) == [SCAN]
     with pytest.raises(
         LeafidError,
         match="expected pictures of type scan-like to train on, found photo, scan",
     ):
-        choose_types_to_train(pictures, SHEET)
+        choose_types_to_train(["default"], pictures, SHEET)
+    sheets = tmp_path / "sheets.toml"
+    text = '[experts.one]\ndescriptor = "dense-sift"\n'
+    sheets.write_text(f'types = ["scan", "scan-like"]\n{text}')
+    assert not caplog.messages
+    for types, consequence in (("", "left out"), ('"photo"', "only learned from")):
+        if types:
+            training = f'training_types = ["scan", "scan-like", {types}]\n'
+            sheets.write_text(f'types = ["scan", "scan-like"]\n{training}{text}')
+        assert choose_types_to_train([str(sheets)], pictures) == [SCAN]
+        assert caplog.messages == [
+            f"recipe {sheets} serves scan, scan-like only: 1 of 4 pictures are of type "
+            f"photo and are {consequence}"
+        ]
+        caplog.clear()
+    # What it doesn't serve at all is an error of the recipe.
+    assert choose_types_to_train([str(sheets)], pictures[:1]) == [PHOTO]
 
 
 def test_types_of_one_recipe_are_grouped():

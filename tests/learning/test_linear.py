@@ -1,7 +1,12 @@
 import numpy as np
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
-from leafid.learning.linear import apply_chi2_map, apply_feature_map, weigh_pictures
+from leafid.learning.linear import (
+    apply_chi2_map,
+    apply_feature_map,
+    rotate_rows,
+    weigh_pictures,
+)
 
 
 def test_the_chi2_map_is_that_of_scikit_learn_to_the_bit():
@@ -35,3 +40,20 @@ def test_weights_of_pictures_by_hand():
         np.testing.assert_allclose(
             weigh_pictures(labels, plants, species_balance, plant_balance), wanted
         )
+
+
+def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(20, 90))
+    # Equal rows span no more.
+    rows = np.vstack([rows, rows[:3]])
+    rotated, axes = rotate_rows(rows)
+    assert rotated.shape == (23, 23)
+    np.testing.assert_allclose(rotated @ rotated.T, rows @ rows.T, atol=1e-9)
+    coefficients = random.normal(size=(23, 2))
+    np.testing.assert_allclose(
+        rows @ (axes @ coefficients), rotated @ coefficients, atol=1e-9
+    )
+    narrow = rows[:, :5]
+    rotated, axes = rotate_rows(narrow)
+    np.testing.assert_array_equal(rotated @ axes.T, narrow)

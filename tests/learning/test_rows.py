@@ -62,24 +62,6 @@ def test_further_vectors_become_rows_like_those_of_training():
     np.testing.assert_allclose(of_unseen_domain[weights > 0].mean(axis=0), 0, atol=1e-4)
 
 
-def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
-    vectors, _, _ = draw(20, 90)
-    rows = make_rows(np.vstack([vectors, vectors[:3]]))
-    compressed, combinations = rows.compressed
-    assert compressed.shape == (23, 19)
-    np.testing.assert_allclose(
-        compressed.kernel, rows.kernel, atol=1e-3
-    )  # products are about 100
-    coefficients = np.random.default_rng(0).normal(size=(19, 2))
-    back = rows.rotate_back(coefficients, combinations)
-    np.testing.assert_allclose(
-        rows.read(slice(None)) @ back,
-        compressed.read(slice(None)) @ coefficients,
-        atol=1e-3,
-    )
-    assert make_rows(vectors[:, :5]).compressed[1] is None
-
-
 def test_large_arrays_are_in_a_file_without_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 100)
     small, large = (make_array(n_rows, 4, np.float32, tmp_path) for n_rows in (5, 50))

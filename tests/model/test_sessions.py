@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
-from leafid.model.sessions import find_session, pool_evidence, pool_evidence_of_answers
+from leafid.model.sessions import find_session, pool_answers, pool_evidence
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.studies.cross_validation import FoldAnswers, pool_evidence_of_folds
 
@@ -93,15 +93,14 @@ def test_answers_of_a_session_support_one_another():
     )
     answers = [
         answer("a", sure),
-        answer("b", sure, author="Bob"),
         answer("c", doubtful, p_leaf=0.9, p_known=0.8, decision="unknown"),
         answer("d", {}, problem="damaged"),
     ]
-    pooled = pool_evidence_of_answers(answers)
-    assert pooled[1] is answers[1]
-    assert pooled[3] is answers[3]
-    assert pooled[2].ranking[0][0] == "Acer opalus"
-    assert (pooled[2].p_leaf, pooled[2].p_known, pooled[2].verdict) == (
+    pooled = pool_answers(answers)
+    assert pooled[2] is answers[2]
+    assert pool_answers(answers[1:]) == answers[1:]
+    assert pooled[1].ranking[0][0] == "Acer opalus"
+    assert (pooled[1].p_leaf, pooled[1].p_known, pooled[1].verdict) == (
         0.9,
         0.8,
         "unknown",
@@ -111,7 +110,7 @@ def test_answers_of_a_session_support_one_another():
         np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72])
     )
     assert [
-        dict(pooled[index].ranking)["Acer opalus"] for index in (0, 2)
+        dict(pooled[index].ranking)["Acer opalus"] for index in (0, 1)
     ] == pytest.approx(expected[:, 0], abs=1e-8)
 
 
@@ -151,10 +150,6 @@ def test_a_picture_that_can_not_be_judged_supports_no_other():
         {"Acer rubrum": 0.52, "Acer opalus": 0.48},
     )
     answers = [answer("a", sure, decision="unclear"), answer("b", doubtful)]
-    pooled = pool_evidence_of_answers(answers)
+    pooled = pool_answers(answers)
     assert pooled[1].ranking == answers[1].ranking
-    assert (pooled[0].verdict, pooled[0].name, pooled[0].answer_probability) == (
-        "unclear",
-        None,
-        None,
-    )
+    assert (pooled[0].verdict, pooled[0].name) == ("unclear", None)

@@ -13,6 +13,7 @@ from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Taxon
 from leafid.translation import using_language
 from tests.drawing.collection import TYPES
+from tests.drawing.leaves import Form, draw_leaf
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +72,30 @@ def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
         )
 
 
+def explain_blurred(model, image, blur):
+    """Explain a picture as that of a known species: the confidence by trait."""
+    picture = cv2.GaussianBlur(image, (0, 0), blur)
+    [answer] = model.identify(picture, assume_type="scan")
+    explanation = explain(model, picture, replace(answer, decision="species"))
+    rows = explanation.to_dict()["statements"]
+    return {row["trait"]: row["sure"] for row in rows}
+
+
 def test_statements_are_less_sure_where_the_picture_is_blurred(model):
     image = np.full((600, 400, 3), 250, np.uint8)
     cv2.ellipse(image, (200, 250), (80, 200), 0, 0, 360, (40, 130, 60), -1)
     cv2.line(image, (200, 440), (200, 570), (40, 130, 60), 6)
-    [answer] = model.identify(image, assume_type="scan")
-    answer = replace(answer, decision="species")
-    sharp, blurred = (
-        {
-            row["trait"]: row["sure"]
-            for row in explain(model, picture, answer).to_dict()["statements"]
-        }
-        for picture in (image, cv2.GaussianBlur(image, (0, 0), 4.5))
-    )
+    sharp, blurred = (explain_blurred(model, image, blur) for blur in (0.3, 4.5))
     assert sharp["length_width"] > 0.95
     assert blurred["length_width"] < sharp["length_width"]
+
+
+def test_what_is_less_sure_than_not_is_left_out(model):
+    redbud = draw_leaf(Form(1.12, 0.42, 0.5, cordate=0.17, petiole=0.5)).picture
+    assert explain_blurred(model, redbud, 1)["margin"] > 0.9
+    blurred = explain_blurred(model, redbud, 6)
+    assert "margin" not in blurred
+    assert blurred["form"] >= 0.5
 
 
 def test_a_person_can_choose_tip_and_base(explanations, model):

@@ -15,8 +15,8 @@ from leafid.scoring.answers import (
     make_agreement_table,
     make_confusion_table,
 )
-from leafid.scoring.judging import judge_runs
-from leafid.scoring.reading.inputs import to_ground_truth, to_runs
+from leafid.scoring.evaluation import read_and_judge
+from leafid.scoring.reading.inputs import to_ground_truth
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 SPECIES = ["Acer opalus", "Quercus ilex", "Ulmus minor"]
@@ -39,7 +39,7 @@ def test_confusions_and_agreement_count_what_scikit_learn_does(rows):
         for run, names in zip("ab", named, strict=True)
     }
     truth = to_ground_truth(pictures)
-    runs = judge_runs(to_runs(answers, truth), truth)
+    _, runs = read_and_judge(answers, truth)
     counts = np.zeros((2, len(NAMES), len(NAMES)), int)
     for row in make_confusion_table(truth, runs).to_records():
         place = NAMES.index(row["species"]), NAMES.index(row["taken for"])
@@ -107,7 +107,8 @@ def test_trec_eval_gets_the_same_scores_from_qrels(cli, tmp_path, run):
         row["picture"]: pytest.approx([float(row["mrr"]), float(row["top-1"])], 1e-14)
         for row in outcome.rows
     }
-    records = evaluate(TRUTH, run, ["mrr"], per_picture=True)
+    records = evaluate(TRUTH, run, ["mrr"], per_picture=True, qrels=tmp_path / "all")
+    assert {*lines} < {*(tmp_path / "all").read_text().splitlines()}
     by_name = {record["picture"]: record for record in records}
     assert {row["picture"]: row["answer"] for row in outcome.rows} == {
         name: by_name[name]["answer"] or "" for name in qrels
@@ -135,4 +136,6 @@ def test_names_of_confused_pictures_are_for_csv_alone(cli):
     ]
     text = cli("evaluate", TRUTH, GOOD, *words).out
     assert "taken for" in text
+    records = evaluate(TRUTH, GOOD, by=["type", "confusion"]).tables["confusion"]
+    assert [record["picture names"] for record in records] == names
     assert "jpg" not in text

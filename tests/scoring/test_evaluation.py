@@ -61,7 +61,7 @@ def test_runs_are_compared_as_by_the_command(cli):
 def test_a_wrong_format_of_records(words):
     with pytest.raises(
         InputError,
-        match="expected one of text, csv, json, latex and digits from 1, found",
+        match=r"expected one of text, .*, latex, markdown and digits from 1, found",
     ):
         evaluate(TRUTH, GOOD).render(*words)
 
@@ -260,13 +260,13 @@ def test_values_of_another_type_are_named(value):
     for words in ((value, GOOD), (TRUTH, value)):
         with pytest.raises(InputError, match="expected"):
             evaluate(*words)
-    with pytest.raises(LeafidError, match="expected"):
-        evaluate(TRUTH, GOOD, value)
     if value is not None:
-        with pytest.raises(InputError, match="expected a Bootstrap"):
+        with pytest.raises(LeafidError, match="expected"):
+            evaluate(TRUTH, GOOD, value)
+        with pytest.raises(InputError, match="bootstrap: expected Bootstrap or None"):
             evaluate(TRUTH, GOOD, bootstrap=value)
     with pytest.raises(
-        InputError, match="intervals: expected 'none', 'bounds' or 'error'"
+        InputError, match="intervals: expected 'bounds' or 'error' or 'none'"
     ):
         evaluate(TRUTH, GOOD, intervals=value)
     with pytest.raises(InputError, match="leave_out_missing: expected True or False"):

@@ -83,7 +83,7 @@ def test_each_average_is_the_mean_of_means(rows, average):
 
 def compute_interval(score, confidence=0.95, resamples=20_000):
     """The interval of a score by resampling."""
-    samples = bootstrap_scores(score, Bootstrap(resamples))
+    [samples] = bootstrap_scores([score], Bootstrap(resamples))
     assert samples.shape == (2, resamples)
     tail = (1 - confidence) / 2
     return np.quantile(samples[0], tail), np.quantile(samples[1], 1 - tail)
@@ -121,7 +121,7 @@ ROWS = list(
 @pytest.mark.parametrize("average", sorted(AVERAGES))
 def test_resampled_scores_are_those_of_weighted_plants(average):
     random = np.random.default_rng(1)
-    samples = bootstrap_scores(average_rows(average, ROWS), Bootstrap(20_000))
+    [samples] = bootstrap_scores([average_rows(average, ROWS)], Bootstrap(20_000))
     for end, scores in enumerate(samples):
         expected = [
             score_slowly(
@@ -181,14 +181,14 @@ def test_many_plants_are_weighted_in_blocks_of_the_same_distribution():
     n_plants = 5000
     run = make_judged_run(np.arange(n_plants) % 2)
     score = average_pictures(np.arange(n_plants) % 2.0, "pictures", run, n_plants)
-    samples = bootstrap_scores(score, Bootstrap(resamples=2000))
+    [samples] = bootstrap_scores([score], Bootstrap(resamples=2000))
     assert samples.shape == (2, 2000)
     assert samples.std(axis=1) == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
 
 
 def test_a_single_plant_gives_no_interval():
     rows = [("ann", "1", 1), ("bob", "1", 0)]
-    assert np.isnan(bootstrap_scores(average_rows("S", rows), Bootstrap())).all()
+    assert np.isnan(bootstrap_scores([average_rows("S", rows)], Bootstrap())).all()
 
 
 def compare(metric, runs, bootstrap):

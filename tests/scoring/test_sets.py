@@ -14,7 +14,7 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.sets import score_average_k
-from tests.scoring.golden_files import GOOD, TRUTH
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 from tests.scoring.run_files import write_run
 
 quick = settings(max_examples=40)
@@ -189,8 +189,8 @@ def test_the_command_fits_thresholds_on_the_validation_run(cli, full_runs):
 
 def test_options_without_effect_are_refused(cli):
     for words in (
-        ["--validation", "a"],
-        ["--average", "1", "--validation", "a", "--validation", "b"],
+        ["--validation", GOOD],
+        ["--average", "1", "--validation", GOOD, "--validation", PARTIAL],
     ):
         outcome = cli("evaluate", TRUTH, GOOD, *words)
         assert (outcome.status, outcome.out) == (2, "")

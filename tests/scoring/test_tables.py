@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 
 import pytest
 
@@ -82,7 +83,14 @@ SCORES = Table(
             "scan",
             "a_1",
             7,
-            Estimate(0.8123, BOUNDS, is_best=True, better_than="b"),
+            Estimate(
+                0.8123,
+                BOUNDS,
+                is_best=True,
+                better_than="b",
+                p_values={"a": NAN, "b": 0.01},
+                smallest_difference=0.05,
+            ),
             Estimate(2.5, {"error": 0.25}),
         ],
         ["scan", "b", 7, Estimate(-0.2), Estimate(NAN, {"error": NAN})],
@@ -90,6 +98,7 @@ SCORES = Table(
     details=frozenset({"plants"}),
     n_keys=2,
     letters={"a_1": "a", "b": "b"},
+    notes=["[low, high]: 95 % interval"],
 )
 
 
@@ -100,6 +109,7 @@ def test_an_estimate_is_one_cell():
         "----  -------  -----------------  -----------",
         "scan  a_1 (a)  .812 [.78, 1.00]ᵇ  2.500 ± .25",
         "scan  b (b)    -.200              –",
+        "[low, high]: 95 % interval",
     ]
 
 
@@ -115,7 +125,23 @@ def test_latex_has_groups_and_the_best_in_bold():
         r"b (b) & -.200 & – \\",
         r"\bottomrule",
         r"\end{tabular}",
+        r"\par{\footnotesize [low, high]: 95 \% interval\par}",
     ]
+
+
+def test_markdown_has_a_table_and_notes():
+    rows = [["a|_1", Estimate(-0.25, BOUNDS, is_best=True, better_than="b")], ["b", 1]]
+    table = Table("Scores", ["run", "S"], rows, notes=["seed 0"])
+    title, head, _, first, second, note = filter(
+        None, render([table], "markdown", 2).splitlines()
+    )
+    assert (title, note) == ("Scores", "seed 0")
+    cells = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in (head, first, second)
+    ]
+    expected = ["run", "S"], [r"a\|\_1", "**-.25** [.78, 1.00]ᵇ"], ["b", "1"]
+    assert cells == [*expected]
 
 
 def test_csv_has_the_numbers_of_an_estimate():
@@ -124,10 +150,16 @@ def test_csv_has_the_numbers_of_an_estimate():
         **{
             "type": "scan",
             "run": "a_1",
+            "letter": "a",
             "plants": "7",
             "S": "0.8123",
             "S low": "0.778",
             "S high": "1.0",
+            "S best": "True",
+            "S better than": "b",
+            "S smallest difference": "0.05",
+            "S p a": "",
+            "S p b": "0.01",
         },
         **{"log-loss": "2.5", "log-loss error": "0.25"},
     }

@@ -1,5 +1,6 @@
 """Weights of pictures in training, of plants in fusion, and of experts by trust."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from leafid.features.recipe import Expert, Recipe
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.training.folds import FoldPlan
-from leafid.training.training_set import TrainingSet
+from leafid.training.training_set import TrainingSet, rank_collections
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 SHAPE = Expert(descriptor="measures", families=("hu",))
@@ -26,13 +27,12 @@ def picture(plant, species="Acer campestre", type_=SCAN, number=0):
     )
 
 
-def weigh(pictures, settings):
-    """Give the weights of pictures in training on all and without each fold."""
+def make_training_set(pictures):
     n = len(pictures)
     recipe = Recipe(
         types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO)
     )
-    training_set = TrainingSet(
+    return TrainingSet(
         recipe,
         None,
         pictures,
@@ -42,6 +42,12 @@ def weigh(pictures, settings):
         np.ones(n),
         {},
     )
+
+
+def weigh(pictures, settings):
+    """Give the weights of pictures in training on all and without each fold."""
+    n = len(pictures)
+    training_set = make_training_set(pictures)
     plan = FoldPlan(training_set, [SCAN], np.arange(n), 0, learn_rejection=False)
     folds = plan.folds.without_plant
     return [plan.weigh_rows(settings, fold) for fold in ((), *folds)], folds
@@ -73,3 +79,26 @@ def test_what_is_held_out_has_no_part_in_what_others_count():
     np.testing.assert_allclose(
         kept[0][both] / kept[0][both][0], kept[1][both] / kept[1][both][0]
     )
+
+
+def test_another_collection_takes_no_weight_from_the_one_with_more_plants():
+    """Its pictures weigh half, however many there are of a species."""
+    alone = [picture("a"), picture("b"), picture("c", "Salix alba")]
+    further = [replace(picture("d", number=n), collection="other") for n in range(4)]
+    settings = structs.replace(EVENLY, species_balance=1.0)
+    before = weigh(alone, settings)[0][0]
+    weights = weigh(alone + further, settings)[0][0]
+    np.testing.assert_allclose(weights[:3] / weights[2], before / before[2])
+    np.testing.assert_allclose(weights[3:] / weights[2], [1 / 4 / 2] * 4)
+
+
+def test_each_collection_is_centred_on_a_mean_of_its_own():
+    """The first mean of a type is of the collection with the most of its plants."""
+    pictures = [
+        replace(picture("a"), collection="few"),
+        *(replace(picture(p), collection="many") for p in "bc"),
+        replace(picture("d", type_=PHOTO), collection="few"),
+    ]
+    np.testing.assert_array_equal(rank_collections(pictures), [1, 0, 0, 0])
+    domains = make_training_set(pictures).number_domains()
+    assert domains.tolist() == [2, 0, 0, 1]

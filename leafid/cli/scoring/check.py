@@ -17,10 +17,9 @@ examples:
 from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import ProblemsError, UsageError
-from leafid.files import open_output
 from leafid.grouping import count_noun
+from leafid.scoring.evaluation import check_run, write_run
 from leafid.scoring.reading.run_formats import WRITERS
-from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import read_known_names
 
 
@@ -51,17 +50,12 @@ def run(options: Options, console: Console) -> int:
         check_output(output, [options.run, options.against], "--to")
     known = read_known_names(options.against, **reading) if options.against else None
     try:
-        checked = read_run(options.run, known)
+        checked = check_run(options.run, known)
     except ProblemsError as error:
         console.print(str(error))
         return 1
-    if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
-        console.warn(
-            f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing"
-        )
     if output:
-        with open_output(output) as stream:
-            WRITERS[form](checked, stream)
+        write_run(checked, output, form)
     pictures = count_noun(len(checked.pictures), "picture")
     console.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
     return 0

@@ -30,10 +30,6 @@ examples:
   leafid evaluate --list
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-
 from leafid.cli.arguments import (
     TableOptions,
     list_type,
@@ -42,26 +38,15 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.outputs import Console, check_output, print_tables
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
-from leafid.cli.scoring_options import ScoringOptions
-from leafid.errors import UsageError
-from leafid.files import open_output
-from leafid.grouping import count_noun
-from leafid.scoring.answers import make_confusion_table, make_picture_score_table
-from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
-from leafid.scoring.official import (
-    ALL_RUNS,
-    MEAN_OF_RUNS,
-    SCORES,
-    format_official_files,
+from leafid.cli.scoring.common import (
+    TruthOptions,
+    check_results,
+    read_runs,
+    read_truth,
 )
-from leafid.scoring.plants import make_plant_table
-from leafid.scoring.reading.run_formats import write_qrels
-from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import GroundTruth
-from leafid.scoring.score_table import GROUPS, ScoreOptions, make_group_table
-from leafid.scoring.sets import make_average_table
+from leafid.cli.scoring_options import ScoringOptions
+from leafid.scoring.evaluation import ROWS, evaluate
+from leafid.scoring.official import SCORES
 from leafid.scoring.tables import Table, read_metrics
 
 
@@ -81,7 +66,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     by: list[str] = option(
         "score groups of pictures, or each picture, as well; confusion: which species "
         "were taken for which, with the names of the pictures in CSV and JSON",
-        choices=(*GROUPS, "picture", "confusion"),
+        choices=ROWS[1:],
         action="append",
         default=[],
     )
@@ -112,79 +97,26 @@ def run(options: Options, console: Console) -> None:
     if options.list:
         print_tables([_list_metrics()], options, console)
         return
-    _check_options(options)
-    scoring = replace(options.as_score_options(), leave_out_missing=options.official)
-    truth = read_truth(options, options.taxonomy)
-    known_truth = truth.select_known()
-    runs, judged = read_runs(options, truth, console, official=options.official)
-    if options.output or scoring.needs_families:
-        truth.warn_of_families(runs)
-    tables = [
-        _make_table(by, truth, judged, scoring)
-        for by in dict.fromkeys(["type", *options.by])
-    ]
-    if options.sets:
-        of_sets = scoring.with_metrics(SET_METRICS)
-        tables.append(make_group_table(truth, judged, of_sets, title="Sets"))
-    if options.average:
-        validation = [*map(read_run, options.validation)]
-        tables.append(
-            make_average_table(known_truth, runs, options.average, validation)
-        )
-    if options.plants:
-        tables.append(make_plant_table(runs, known_truth))
-    if n_unknown := len(truth) - len(known_truth):
-        console.note(
-            f"{options.truth}: {n_unknown} pictures of unknown species count in the "
-            "last table"
-        )
-        open_world = scoring.with_metrics(OPEN_WORLD_METRICS)
-        tables.append(make_group_table(truth, judged, open_world, title="Open world"))
-    print_tables(tables, options, console, options.digits)
+    inputs = [options.truth, *options.runs, *options.validation]
     if options.qrels:
-        with open_output(options.qrels) as stream:
-            write_qrels(known_truth.pictures, known_truth.species, stream)
-    if options.output:
-        answers = [run.select(run.is_known) for run in judged]
-        files = format_official_files(
-            known_truth, answers, leave_out_missing=options.official
-        )
-        folder = Path(options.output)
-        write_files(folder, files, [options.truth, *options.runs, *options.validation])
-        console.note(f"{len(files)} files written to {folder}")
-
-
-def _make_table(
-    by: str, truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
-) -> Table:
-    if by == "picture":
-        return make_picture_score_table(truth, runs, options)
-    if by == "confusion":
-        return make_confusion_table(truth, runs)
-    return make_group_table(truth, runs, options, by)
-
-
-def _check_options(options: Options) -> None:
-    """Check what can be checked before the runs are read."""
-    n_validation = len(options.validation)
-    if n_validation and not (options.average and n_validation == len(options.runs)):
-        n_runs = count_noun(len(options.runs), "run")
-        raise UsageError(
-            "expected --average, and --validation once for each run, found "
-            f"{count_noun(n_validation, 'validation run')} for {n_runs}"
-        )
-    if options.qrels:
-        inputs = [options.truth, *options.runs, *options.validation]
         check_output(options.qrels, inputs, "--qrels")
-    if not options.output:
-        return
-    names = {Path(file).stem for file in options.runs} & {ALL_RUNS, MEAN_OF_RUNS}
-    if names and len(options.runs) > 1:
-        raise UsageError(
-            f"--output: expected no run called {min(names)}, as the files about all "
-            "runs are; rename it"
-        )
-    check_output(options.output, options.runs, file=SCORES)
+    if options.output:
+        check_results(options.output, SCORES, inputs)
+    truth = read_truth(options, options.taxonomy)
+    scores = evaluate(
+        truth,
+        read_runs(options, truth, console, official=options.official),
+        by=["type", *options.by],
+        **options.as_arguments(),
+        official=options.official,
+        sets=options.sets,
+        average=options.average,
+        validation=options.validation or None,
+        plants=options.plants,
+        qrels=options.qrels,
+        output=options.output,
+    )
+    print_tables(scores.list_tables(), options, console, options.digits)
 
 
 def _list_metrics() -> Table:

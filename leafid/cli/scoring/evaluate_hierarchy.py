@@ -16,14 +16,9 @@ examples:
 
 from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.outputs import Console, print_tables
-from leafid.cli.scoring.common import TruthOptions, select_type
-from leafid.errors import LeafidError
+from leafid.cli.scoring.common import TruthOptions
 from leafid.pictures.reading import read_and_warn
-from leafid.pictures.taxonomy import Taxonomy
-from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
-from leafid.scoring.reading.run_reading import read_run_files
-from leafid.scoring.reading.runs import KnownNames
-from leafid.scoring.reading.truth import make_ground_truth, select_scored
+from leafid.scoring.hierarchy import evaluate_hierarchy
 
 
 class Options(TruthOptions, TableOptions):
@@ -35,26 +30,11 @@ class Options(TruthOptions, TableOptions):
 
 
 def run(options: Options, console: Console) -> None:
-    pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
-    truth = make_ground_truth(
-        select_scored(pictures, options.part, source=options.truth),
-        source=options.truth,
+    scores = evaluate_hierarchy(
+        read_and_warn(options.truth, **options.as_keywords()),
+        options.runs,
+        part=options.part,
+        only_type=options.only_type,
+        taxonomy=options.taxonomy,
     )
-    truth = select_type(truth, options)
-    more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
-    taxonomy = Taxonomy.from_pictures([*pictures, *more])
-    if len(taxonomy.ranks) == 1:
-        raise LeafidError(
-            f"{options.truth}: expected a genus of every species, found some without; "
-            "use 'leafid evaluate'"
-        )
-    answers = {}
-    # Any answer may be named, which the taxonomy checks.
-    known = KnownNames(truth.known.pictures, frozenset())
-    for run in read_run_files(options.runs, known):
-        answers[run.name] = select_answers(run, taxonomy)
-        if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
-            console.warn(
-                f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1"
-            )
-    print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, console)
+    print_tables([scores.table], options, console)

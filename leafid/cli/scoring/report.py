@@ -1,9 +1,10 @@
 """Write a report on runs: one HTML page with scores, plots, and wrong answers.
 
-The page shows the scores of each acquisition type with their intervals, those of every
-species, which species were taken for which, and every picture with the outline of its
-leaf and its answers. It is a single file that needs no network. The folder tables/
-beside it has every table as CSV and LaTeX, and the confusion matrix also as SVG.
+The page shows the scores of each acquisition type with their intervals, how reliable
+their confidence is, the scores of every species, which species were taken for which,
+and every picture with the outline of its leaf and its answers. It is a single file that
+needs no network. The folder tables/ beside it has every table and curve as CSV and
+LaTeX, and curves and the confusion matrix also as SVG.
 
 examples:
   leafid report imageclef2011 run.txt --output report
@@ -13,15 +14,17 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import JOBS, option
-from leafid.cli.outputs import Console, check_output
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth, write_files
+from leafid.cli.outputs import Console
+from leafid.cli.scoring.common import (
+    TruthOptions,
+    check_results,
+    read_runs,
+    read_truth,
+)
 from leafid.cli.scoring_options import ScoringOptions
-from leafid.pages.report_page import make_report
+from leafid.pages.report_files import FILE_NAME, report
 from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.reading.truth import find_collection
-from leafid.scoring.tables import render
-
-FILE_NAME = "report.html"
 
 
 class Options(TruthOptions, ScoringOptions):
@@ -36,27 +39,23 @@ class Options(TruthOptions, ScoringOptions):
 
 
 def run(options: Options, console: Console) -> None:
-    scoring = options.as_score_options()
-    inputs = [options.truth, *options.runs]
-    output = Path(options.output)
-    check_output(output, inputs, file=FILE_NAME)
+    check_results(options.output, FILE_NAME, [options.truth, *options.runs])
     truth = read_truth(options)
-    runs, judged = read_runs(options, truth, console)
+    runs = read_runs(options, truth, console)
     if options.pictures:
-        pictures = read_and_warn(options.pictures).pictures
+        pictures = read_and_warn(options.pictures)
     else:
         # Reading the ground truth has given the warnings.
-        pictures = read_collection(
-            find_collection(Path(options.truth)), **options.as_keywords()
-        ).pictures
-    source = Path(options.truth).resolve().name
-    page, tables, drawings = make_report(
-        truth, runs, judged, pictures, source=source, options=scoring, jobs=options.jobs
+        folder = find_collection(Path(options.truth))
+        pictures = read_collection(folder, **options.as_keywords())
+    page = report(
+        truth,
+        runs,
+        options.output,
+        title=Path(options.truth).resolve().name,
+        pictures=pictures,
+        **options.as_arguments(),
+        digits=options.digits,
+        jobs=options.jobs,
     )
-    files = {FILE_NAME: page}
-    for name, table in tables.items():
-        files[f"tables/{name}.csv"] = render([table], "csv")
-        files[f"tables/{name}.tex"] = render([table], "latex", options.digits)
-    files |= {f"tables/{name}.svg": svg for name, svg in drawings.items()}
-    write_files(output, files, inputs)
-    console.print(str(output / FILE_NAME))
+    console.print(str(page))

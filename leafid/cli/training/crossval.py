@@ -35,12 +35,6 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
-from collections.abc import Sequence
-from itertools import chain
-from pathlib import Path
-from typing import Any
-
-from leafid.api import load_recipes
 from leafid.cli.arguments import (
     CacheOptions,
     TableOptions,
@@ -51,33 +45,28 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import (
-    TrainingOptions,
-    assign_types_and_warn,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring_options import ScoringOptions
-from leafid.errors import LeafidError, UsageError
-from leafid.features.loader import FeatureLoader
-from leafid.files import open_output, write_text
-from leafid.grouping import group_by
-from leafid.pictures.fold_files import format_folds
-from leafid.pictures.picture import Picture
-from leafid.pictures.splits import UNITS, Kind, Split, SplitProtocol, Unit
-from leafid.scoring.reading.run_formats import WRITERS
-from leafid.scoring.reading.runs import check_picture_names
-from leafid.scoring.score_table import ScoreOptions
-from leafid.scoring.tables import Table, format_csv
-from leafid.studies.cross_validation import (
-    FoldAnswers,
-    cross_validate,
-    cross_validate_open_world,
-    pool_evidence_of_folds,
+from leafid.pictures.picture import EmptyClass
+from leafid.pictures.splits import UNITS, Unit
+from leafid.studies.api import crossval
+
+#: The options that are arguments of `crossval` by the same names.
+_ARGUMENTS = (
+    "by",
+    "folds",
+    "hold_out",
+    "only_type",
+    "open_world",
+    "output",
+    "parts",
+    "repeats",
+    "seed",
+    "sessions",
+    "shared_codebooks",
+    "shots",
 )
-from leafid.studies.held_out_runs import make_cross_validation_table, make_held_out_run
-from leafid.studies.open_world import make_open_world_tables
 
 
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
@@ -114,10 +103,11 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
     parts: bool = switch(
         "train on the training part and test on the test part, with each seed"
     )
-    shots: list[int] | None = option(
+    shots: list[int] = option(
         "train on so few pictures of each species and type",
         metavar="N,…",
         type=positive_ints,
+        default=[],
     )
     output: str | None = option(
         "write a run file of all held-out answers for each seed, and folds.csv, there",
@@ -131,117 +121,17 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
 
 def run(options: Options, console: Console) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    _check_options(options)
-    scoring = options.as_score_options()
-    folds: list[Any] = []
-    with open_loader(options, console) as loader:
-        pictures = _read_pictures(options, loader, console)
-        splits = _make_splits(options, pictures)
-        recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
-        validate: Any = cross_validate
-        if options.open_world:
-            validate = cross_validate_open_world
-        for fold in validate(
-            pictures, recipes, loader, splits, options.shared_codebooks
-        ):
-            where = [f"seed {fold.seed}", f"fold {fold.fold + 1}", fold.setting]
-            console.note(f"{', '.join(filter(None, where))}: {fold.type} done")
-            folds.append(fold)
-    if options.sessions:
-        folds = pool_evidence_of_folds(folds)
-    tables = _tabulate(folds, options, scoring)
-    if options.output:
-        folder = Path(options.output)
-        _write_runs(folder, folds, console)
-        _write_folds(folder, pictures, splits)
-    print_tables(tables, options, console, options.digits)
-    return int(bool(loader.unreadable))
-
-
-def _check_options(options: Options) -> None:
-    """Refuse options that don't go together, and an output that can't be written."""
-    if options.folds == 1:
-        raise UsageError(
-            "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
-        )
-    has_file = isinstance(options.folds, str)
-    if has_file or options.hold_out:
-        others = [options.repeats, options.parts, options.by != "plant"]
-        if any(others) or (has_file and options.hold_out):
-            raise UsageError(
-                "expected --folds FILE, or --hold-out, without --repeats, --parts and "
-                "--by, which it settles"
-            )
-    if options.open_world and (options.sessions or options.output or options.metrics):
-        raise UsageError(
-            "expected --open-world without --sessions, --output and --metrics"
-        )
     if options.output:
         inputs = [options.folds] if isinstance(options.folds, str) else []
         check_output(options.output, inputs, file="folds.csv")
-
-
-def _read_pictures(
-    options: Options, loader: FeatureLoader, console: Console
-) -> list[Picture]:
-    """Read the pictures; a run file must be able to hold their names."""
-    pictures, _ = read_training_pictures(
-        options.collections, options, all_parts=options.parts
-    )
-    if options.output:
-        tested = pictures
-        if options.parts:
-            tested = [picture for picture in pictures if picture.part == "test"]
-        check_picture_names(tested)
-    return assign_types_and_warn(pictures, loader, console)
-
-
-def _make_splits(options: Options, pictures: Sequence[Picture]) -> list[Split]:
-    kind: Kind = "parts" if options.parts else "folds"
-    if options.hold_out:
-        kind = "leave-one-out"
-    protocol = SplitProtocol(
-        name="",
-        kind=kind,
-        by=options.hold_out or options.by,
-        folds=options.folds,
-        shots=tuple(sorted(options.shots or ())),
-    )
-    seeds = range(options.seed, options.seed + (options.repeats or 3))
-    return list(protocol.make_splits(pictures, seeds))
-
-
-def _tabulate(folds: list[Any], options: Options, scoring: ScoreOptions) -> list[Table]:
-    """Make the tables of the answers, or raise a `LeafidError` where there are none."""
-    if not folds:
-        expected = "pictures to test on"
-        if options.open_world:
-            expected = "more species to hold some out"
-        source = " ".join(options.collections)
-        raise LeafidError(f"{source}: expected {expected}, found too few")
-    if options.open_world:
-        return make_open_world_tables(folds)
-    title = Path(options.recipe or "default").stem
-    return [make_cross_validation_table(title, folds, scoring)]
-
-
-def _write_runs(folder: Path, answers: Sequence[FoldAnswers], console: Console) -> None:
-    """Write a run file of the answers to all pictures for each setting and seed."""
-    runs = group_by(answers, lambda fold: (fold.setting, fold.seed))
-    for (setting, seed), folds in runs.items():
-        file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")
-        pictures = chain(*(fold.held_out.pictures for fold in folds))
-        names = {picture.file: picture.name for picture in pictures}
-        with open_output(file) as stream:
-            WRITERS["run"](make_held_out_run(file.name, folds, names), stream)
-        console.note(f"{file}: {len(names)} pictures")
-
-
-def _write_folds(
-    folder: Path, pictures: Sequence[Picture], splits: Sequence[Split]
-) -> None:
-    # Settings differ in their training pictures, and test on the same pictures.
-    tested = {(split.seed, split.fold): split.test for split in splits}
-    folds = [(seed, fold, test) for (seed, fold), test in tested.items()]
-    table = format_folds(pictures, folds)
-    write_text(folder / "folds.csv", format_csv(table))
+    arguments = {name: getattr(options, name) for name in _ARGUMENTS}
+    with open_loader(options, console) as loader:
+        study = crossval(
+            options.read(options.collections, EmptyClass),
+            options.recipe or "default",
+            **options.as_arguments(),
+            cache=loader,
+            **arguments,
+        )
+    print_tables(study.list_tables(), options, console, options.digits)
+    return int(bool(loader.unreadable))

@@ -30,17 +30,13 @@ from leafid.cli.arguments import (
     option,
     positional,
 )
-from leafid.cli.computing import (
-    assign_types_and_warn,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import open_loader
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring_options import ScoringOptions
-from leafid.errors import LeafidError
 from leafid.files import write_text
-from leafid.scoring.tables import render
-from leafid.studies.experiment import read_experiment, tabulate_experiment
+from leafid.pictures.picture import EmptyClass
+from leafid.studies.api import experiment
+from leafid.studies.experiment import read_experiment
 
 
 class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
@@ -56,38 +52,23 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
 
 def run(options: Options, console: Console) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
-    experiment = read_experiment(options.experiment)
-    scoring = options.as_score_options()
+    plan = read_experiment(options.experiment)
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(options.output, [], file=f"{output.name}.csv")
-    names = [Path(path).name or path for path in options.collections]
-    if len(set(names)) < len(names):
-        raise LeafidError(
-            "expected collections whose folders have different names, found "
-            f"{', '.join(names)}"
-        )
-    all_parts = any(
-        protocol.kind == "parts" for protocol in experiment.make_protocols()
-    )
     with open_loader(options, console) as loader:
-        collections = {}
-        for name, path in zip(names, options.collections, strict=True):
-            pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
-            collections[name] = assign_types_and_warn(pictures, loader, console)
-        tables, diagrams = tabulate_experiment(
-            experiment,
-            collections,
-            loader=loader,
-            options=scoring,
-            note=console.note,
+        study = experiment(
+            plan,
+            *(options.read(path, EmptyClass) for path in options.collections),
+            **options.as_arguments(),
+            cache=loader,
         )
     if options.output:
-        for name, table in tables.items():
-            file = str(output) if name == "scores" else f"{output}-{name}"
-            write_text(f"{file}.csv", render([table], "csv"))
-            write_text(f"{file}.tex", render([table], "latex", options.digits))
-        for name, diagram in diagrams.items():
+        files = {"": study, **{f"-{name}": of for name, of in study.tables.items()}}
+        for suffix, records in files.items():
+            write_text(f"{output}{suffix}.csv", records.render("csv"))
+            write_text(f"{output}{suffix}.tex", records.render("latex", options.digits))
+        for name, diagram in study.diagrams.items():
             write_text(f"{output}-ranks-{name}.svg", diagram)
-    print_tables([*tables.values()], options, console, options.digits)
+    print_tables(study.list_tables(), options, console, options.digits)
     return int(bool(loader.unreadable))

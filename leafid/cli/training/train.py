@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.api import load_recipes
+from leafid.api import assign_types_and_warn, load_recipes
 from leafid.cli.arguments import (
     SEED,
     CacheOptions,
@@ -42,7 +42,6 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.computing import (
     TrainingOptions,
-    assign_types_and_warn,
     open_loader,
     read_training_pictures,
 )
@@ -143,7 +142,7 @@ def _train(
     if options.unknown:
         further = options.assume(read_and_warn(options.unknown).pictures)
         unknown = select_unknown_pictures(further, pictures)
-    pictures = assign_types_and_warn(pictures, loader, console)
+    pictures = assign_types_and_warn(pictures, loader)
     recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
     model = train(
         pictures,
@@ -180,7 +179,7 @@ def _extend(
         file = find_bundled_model()
     old = Model.read(file)
     check_extension(old, pictures, str(file))
-    pictures = assign_types_and_warn(pictures, loader, console, old.recogniser)
+    pictures = assign_types_and_warn(pictures, loader, old.recogniser)
     thumbnails = options.thumbnails_of or not options.no_thumbnails
     model = extend(old, pictures, loader, thumbnails=thumbnails)
     n_added = len(model.species) - len(old.species)

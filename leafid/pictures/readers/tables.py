@@ -44,16 +44,18 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     return make_pictures(path, rows), remarks
 
 
-def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
-    """Make pictures of the rows of a table, in its folder.
+def make_pictures(
+    source: Path, rows: Iterable[Row], *, anywhere: bool = False
+) -> list[Picture]:
+    """Make pictures of the rows of a table, in its folder or, if so told, `anywhere`.
 
     A `ProblemsError` has all values that are wrong.
     """
     matches: list[tuple[Row, Path]] = []
     for row in rows:
         path = PurePosixPath(row[1].replace("\\", "/"))
-        # No name leads out of the folder.
-        if path.is_absolute() or ".." in path.parts:
+        # No name in a file leads out of the folder.
+        if not anywhere and (path.is_absolute() or ".." in path.parts):
             path = PurePosixPath(path.name)
         matches.append((row, source.parent / path))
     pictures = {file: Picture(file) for _, file in matches}

@@ -1,20 +1,24 @@
 """Makes a ground truth and runs of the arguments of Python users: files or objects."""
 
-import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from leafid.errors import InputError, UsageError
-from leafid.pictures.labels import make_labels
-from leafid.pictures.picture import Collection, Picture, to_run_name
-from leafid.pictures.readers import tables
-from leafid.pictures.reading import name_clashing_pictures
+from leafid.pictures.columns import (
+    TypeName,
+    is_frame,
+    is_path,
+    list_values,
+    parse_type,
+    read_pictures,
+    to_pictures,
+)
+from leafid.pictures.picture import Picture, to_run_name
 from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.run_reading import (
     make_checked_run,
@@ -31,8 +35,6 @@ from leafid.scoring.reading.truth import (
 )
 from leafid.textfiles import LineProblems, parse_finite_number
 
-logger = logging.getLogger(__name__)
-
 #: For each picture the scores of species; or its species, the best first, with scores
 #: or without; or a single one.
 Rankings = Mapping[
@@ -40,28 +42,25 @@ Rankings = Mapping[
 ]
 
 
-def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
-    """List the values of an argument, or the only one.
-
-    A value of another type raises an `InputError`.
-    """
-    if isinstance(values, kinds) or not np.iterable(values):
-        values = [values]
-    entries = [*values]
-    for value in entries:
-        if not isinstance(value, kinds):
-            names = " or ".join(kind.__name__ for kind in kinds)
-            raise InputError(f"{argument}: expected {names}, found {value!r}")
-    return entries
-
-
-def to_ground_truth(truth: Any) -> GroundTruth:
+def to_ground_truth(
+    truth: Any,
+    *,
+    part: str | None = None,
+    only_type: TypeName | None = None,
+    taxonomy: Any = None,
+    **reading: str | None,
+) -> GroundTruth:
     """Make a ground truth of what a caller has, in which some species are known.
 
     Parameters
     ----------
-    truth : path-like, Collection, pictures, mapping of pictures to species, or frame
-        A data frame has the columns of a table of pictures.
+    truth : path-like, Collection, pictures, mapping or data frame
+        A path is read by `read_ground_truth` with `reading`, of all others
+        `to_pictures` makes pictures.
+    part, only_type : str, optional
+        The part and the acquisition type of the pictures that are scored.
+    taxonomy : as `truth`, optional
+        A collection of more species.
 
     Returns
     -------
@@ -72,79 +71,65 @@ def to_ground_truth(truth: Any) -> GroundTruth:
     LeafidError
         When there is nothing to score against, or a value is of another type.
     """
-    if isinstance(truth, (str, os.PathLike)):
-        ground_truth = read_ground_truth(truth)
+    if isinstance(truth, GroundTruth):
+        return truth
+    type_ = parse_type("only_type", only_type)
+    source = "truth"
+    more: Sequence[Picture] = ()
+    if taxonomy is not None:
+        more = read_pictures(taxonomy, "taxonomy")
+    if is_path(truth):
+        source = os.fspath(truth)
+        ground_truth = read_ground_truth(truth, part=part, more=more, **reading)
     else:
-        pictures = _to_pictures(truth)
-        scored = select_scored(pictures, source="pictures")
-        known = collect_known_names(pictures)
+        pictures = to_pictures(truth, source)
+        scored = select_scored(pictures, part, source="pictures")
+        known = collect_known_names([*more, *pictures])
         ground_truth = make_ground_truth(scored, known, source="pictures")
-        truth = "truth"
-    ground_truth.select_known(truth)
+    ground_truth = ground_truth.select_type(type_, source)
+    ground_truth.select_known(source)
     return ground_truth
 
 
-def _to_pictures(truth: Any) -> Sequence[Picture]:
-    if isinstance(truth, Mapping):
-        names = list_values("truth", truth, str, os.PathLike)
-        species = list_values("truth", truth.values(), str)
-        rows = zip(names, species, strict=True)
-        return _make_pictures([["file", "label"], *rows])
-    if _is_frame(truth):
-        return _make_pictures([truth.columns, *truth.to_numpy(object).tolist()])
-    if isinstance(truth, Collection):
-        return truth.pictures
-    return list_values("truth", truth, Picture)
-
-
-def _is_frame(value: Any) -> bool:
-    # pandas needn't be installed.
-    return all(hasattr(value, name) for name in ("columns", "index", "to_numpy"))
-
-
 def _is_scores(value: Any) -> bool:
-    return _is_frame(value) or (
+    return is_frame(value) or (
         isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2
     )
 
 
-def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
-    """Make pictures of a heading and rows, as of a CSV table without the pictures."""
-    source = Path("truth")
-    rows, remarks = tables.parse_rows(
-        source, enumerate([*map(str, cells)] for cells in table)
-    )
-    pictures = tuple(tables.make_pictures(source, rows))
-    unlabelled = Collection(source, tables.LAYOUT, pictures, tuple(remarks))
-    labelled = make_labels(unlabelled)
-    for problem in labelled.problems:
-        logger.warning("%s", problem)
-    return [*name_clashing_pictures(Path(), labelled.pictures)]
-
-
-def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
-    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames.
+def to_runs(
+    runs: Any, known: KnownNames | None, *, official: bool = False
+) -> list[Run]:
+    """Make runs of paths, runs, `Rankings`, tuples (scores, pictures, species), frames.
 
     There is one run, a sequence of paths, or a mapping of runs by name; names differ.
+    A sequence of runs is taken as it is.
+    They are read, and checked, as by `read_run`.
     """
     if isinstance(runs, Mapping) or _is_scores(runs):
-        if _is_scores(runs) or _is_run(runs, truth.known):
+        if _is_scores(runs) or _is_run(runs, known):
             runs = {"run": runs}
-        result = [_to_run(name, run, truth) for name, run in runs.items()]
+        result = [
+            to_run(name, run, known, official=official) for name, run in runs.items()
+        ]
     else:
-        files = list_values("runs", runs, str, os.PathLike)
-        result = [*read_run_files(files, truth.known)]
+        values = list_values("runs", runs, str, os.PathLike, Run)
+        result = [run for run in values if isinstance(run, Run)]
+        if len(result) < len(values):
+            result = [*read_run_files(values, known, official=official)]
     if not result:
         raise UsageError("expected runs, found none")
     return result
 
 
-def _names_pictures(names: Iterable[object], known: KnownNames) -> bool:
+def _names_pictures(names: Iterable[object], known: KnownNames | None) -> bool:
+    if known is None:
+        return False
     pictures = (known.find_picture(to_run_name(str(name))) for name in names)
     return not known.pictures.isdisjoint(pictures)
 
 
-def _is_run(runs: Mapping[object, Any], known: KnownNames) -> bool:
+def _is_run(runs: Mapping[object, Any], known: KnownNames | None) -> bool:
     """Tell whether a mapping is a run, rather than several by name.
 
     It names a known picture, or has a ranking that is a list or has scores.
@@ -156,22 +141,32 @@ def _is_run(runs: Mapping[object, Any], known: KnownNames) -> bool:
             has_scores = any(isinstance(score, Real) for score in value.values())
             if has_scores and not _names_pictures(value, known):
                 return True
-        elif not (isinstance(value, (str, os.PathLike)) or _is_scores(value)):
+        elif not (isinstance(value, (str, os.PathLike, Run)) or _is_scores(value)):
             return True
     return False
 
 
-def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
-    if isinstance(run, (str, os.PathLike)):
-        return replace(read_run(run, truth.known), name=name)
-    if isinstance(run, Mapping):
+def to_run(
+    name: str, run: Any, known: KnownNames | None, *, official: bool = False
+) -> Run:
+    """Make a run of one of the kinds that `to_runs` takes, and check it."""
+    if is_path(run):
+        return replace(read_run(run, known, official=official), name=name)
+    if isinstance(run, Run):
+        rows = run.split()
+    elif isinstance(run, Mapping):
         rows = _split_rankings(name, run)
-    elif _is_frame(run):
+    elif is_frame(run):
         rows = split_scores(run.to_numpy(), run.index, run.columns)
-    else:
+    elif _is_scores(run):
         rows = split_scores(*run)
+    else:
+        raise InputError(
+            f"run {name!r}: expected a path, a mapping of pictures to rankings, a "
+            f"tuple (scores, pictures, species) or a frame, found {run!r:.100}"
+        )
     with LineProblems(name) as problems:
-        return make_checked_run(name, rows, problems, truth.known)
+        return make_checked_run(name, rows, problems, known, official=official)
 
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:

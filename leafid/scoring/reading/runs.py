@@ -115,6 +115,11 @@ class Run:
         numbers = (self.rank.tolist(), self.score.tolist())
         return map(Prediction, pictures, species, *numbers)
 
+    def split(self) -> Iterator[Words]:
+        """Split the predictions into the words that `make_run` takes."""
+        for line, (picture, species, rank, score) in zip(self.line, self, strict=True):
+            yield int(line), picture, species, str(rank), repr(score)
+
 
 def make_run(
     name: str,

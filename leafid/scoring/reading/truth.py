@@ -96,6 +96,20 @@ class GroundTruth:
         """Select pictures; a run may name the others as well."""
         return select_rows(self, mask)
 
+    def select_type(self, type_: AcquisitionType | None, source: object) -> GroundTruth:
+        """Select the pictures of an acquisition type, or all without one.
+
+        A `LeafidError` names the source when there is none.
+        """
+        if type_ is None:
+            return self
+        truth = self.select(self.type == str(type_))
+        if not len(truth):
+            raise LeafidError(
+                f"{source}: expected pictures of type {type_}, found none"
+            )
+        return truth
+
     def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
@@ -231,7 +245,7 @@ def read_ground_truth(
     path: StrPath,
     *,
     part: str | None = None,
-    taxonomy: str | None = None,
+    more: Sequence[Picture] = (),
     **reading: str | None,
 ) -> GroundTruth:
     """Read a ground truth from a collection, XML files or ``…GroundTruth.txt``.
@@ -239,7 +253,7 @@ def read_ground_truth(
     The XML files of a ``…GroundTruth.txt`` are in its folder. A collection may be a CSV
     table of pictures that aren't there. `part` selects a part of a collection (see
     `select_scored`); a text file lists what is scored, so that both together raise a
-    `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are
+    `UsageError`. Runs may also name species of `more` pictures. `reading` are
     options of `read_collection`. A `LeafidError` is raised when there is nothing to
     score against, or text file and XML disagree.
     """
@@ -267,8 +281,7 @@ def read_ground_truth(
         )
     else:
         pictures = select_scored(everything, part, source=str(source))
-    if taxonomy:
-        everything = read_and_warn(taxonomy).pictures + everything
+    everything = (*more, *everything)
     species = [*_read_species_list(folder), *scored_names]
     known = collect_known_names(everything, species)
     return make_ground_truth(pictures, known, source=str(source))
