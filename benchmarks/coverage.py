@@ -99,6 +99,7 @@ def simulate_run(
         size=np.full(n, _SPECIES),
         label=species[plant],
         first=np.where(is_correct, species[plant], similar[plant]),
+        answer=np.full(n, "species", object),
         first_score=np.maximum(probability, 1 - probability),
         probability=probability,
         squares=probability**2 + (1 - probability) ** 2,

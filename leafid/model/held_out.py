@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -40,14 +41,13 @@ class HeldOutAnswers:
 
     def select_known(self) -> HeldOutAnswers:
         """Select the pictures of known species."""
-        mask = self.is_known
-        pictures = [
-            picture
-            for picture, is_known in zip(self.pictures, mask, strict=True)
-            if is_known
-        ]
+        return self.select(self.is_known)
+
+    def select(self, mask: np.ndarray) -> HeldOutAnswers:
+        """Select pictures by a mask, bool (n,)."""
+        pictures = [*compress(self.pictures, mask)]
         return HeldOutAnswers(
-            pictures, self.probabilities[mask], self.species, mask[mask]
+            pictures, self.probabilities[mask], self.species, self.is_known[mask]
         )
 
     @property

@@ -8,7 +8,9 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
@@ -91,6 +93,31 @@ def draw_confusion_matrix(
         axis_words = "correct species in rows, first answers in columns"
         description = f"Confusion matrix of {run}: {axis_words}"
         return _to_image(figure, description), _to_svg(figure)
+
+
+def draw_ranks(mean_ranks: Any, p_values: Any, critical_difference: float) -> str:
+    """Draw the critical difference diagram of mean ranks, with scikit-posthocs.
+
+    Crossbars join runs that don't differ. The ranks are a series by run, the p values
+    a frame of these. Returns SVG.
+    """
+    lines = {"linestyle": "-", "marker": ""}
+    with rc_context({"axes.spines.top": True}, fname=_STYLE):
+        figure = Figure((6.2, 1.5 + 0.2 * len(mean_ranks)))
+        axes = figure.subplots()
+        # The bar above the axis leaves little room for its numbers.
+        axes.tick_params(labelsize=7, length=2, pad=1)
+        import_module("scikit_posthocs").critical_difference_diagram(
+            mean_ranks.rename(clean_text),
+            p_values.rename(clean_text).rename(columns=clean_text),
+            cd=critical_difference,
+            ax=axes,
+            label_fmt_left="{label} ({rank:.2f})",
+            label_fmt_right="({rank:.2f}) {label}",
+            elbow_props=lines,
+            crossbar_props=lines,
+        )
+        return _to_svg(figure)
 
 
 def _to_image(figure: Figure, description: str) -> str:

@@ -1,9 +1,9 @@
 """The HTML report: one page that needs no other file and no network."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain, compress
 from operator import itemgetter
 from pathlib import PurePath
@@ -15,16 +15,24 @@ from numpy.typing import NDArray
 from leafid.errors import ImageError, LeafidError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.grouping import group_by
-from leafid.metrics.averages import average_by_group, to_indices, top_k_scores
+from leafid.metrics.averages import to_indices
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
+from leafid.scoring.answers import (
+    CONFUSION_COLUMNS,
+    CONFUSION_DETAILS,
+    Confusion,
+    find_confusions,
+    find_differing,
+    make_agreement_table,
+    make_answer_table,
+)
 from leafid.scoring.curves import CURVES, make_curve_table
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import OPEN_WORLD_METRICS
+from leafid.scoring.metrics import OPEN_WORLD_METRICS, find_metrics
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.score_table import (
@@ -33,7 +41,7 @@ from leafid.scoring.score_table import (
     make_group_table,
     make_groups,
 )
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.segmentation.segment import draw_overlay
 
 # Limits that keep the page at a few megabytes: number of confusions with pictures,
@@ -54,20 +62,12 @@ SIDE = 136
 # Kinds of pictures that illustrate a confusion.
 _KINDS = ("confused", "same", "predicted")
 
+# The scores of a species: those that it is sorted by come first.
+_SPECIES_METRICS = ("top-1", "top-5", "precision", "f1")
+_DIFFERING = "Pictures on which the runs differ"
+
 #: The first answers to a picture, with their scores; none where the run lacks it.
 Ranking = list[tuple[str, float]]
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """A species that was taken for another."""
-
-    species: str
-    predicted: str
-    #: The pictures, the most confident predictions first.
-    pictures: tuple[str, ...]
-    #: What share of the species' pictures they are.
-    share: float
 
 
 def make_report(
@@ -109,7 +109,6 @@ def make_report(
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    n_correct = np.zeros(len(truth), int)
     tables = {"scores": make_group_table(full_truth, all_judged, options)}
     if len(runs) > 1:
         groups = make_groups(full_truth, [[run] for run in all_judged])
@@ -121,7 +120,14 @@ def make_report(
             options.with_metrics(OPEN_WORLD_METRICS),
             title="Open world",
         )
-    tables["pictures"] = make_picture_table(truth, rankings)
+    known = [run.select(run.is_known) for run in all_judged]
+    answers = make_answer_table(truth, known)
+    tables["pictures"] = answers
+    is_differing = find_differing(known)
+    if len(runs) > 1:
+        tables["agreement"] = make_agreement_table(known)
+        rows = [*compress(answers.rows, is_differing)]
+        tables["differing"] = replace(answers, title=_DIFFERING, rows=rows)
     drawings: dict[str, str] = {}
     curves: dict[str, str] = {}
     for kind in CURVES:
@@ -129,18 +135,24 @@ def make_report(
             tables[kind] = make_curve_table(kind, all_judged)
             curves[kind], drawings[kind] = plots.draw_curve_plot(tables[kind])
     details = []
-    for judged in all_judged:
-        known = judged.select(judged.is_known)
-        n_correct += known.rank == 1
-        run = _describe_run(known, rankings[judged.name], truth, pictures)
+    for judged in known:
+        run = _describe_run(judged, truth, pictures)
         details.append(run)
         suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
         for kind in ("species", "confusions", "matrix"):
             tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]
-    # Those pictures come first that the most runs answer wrongly.
-    shown = np.argsort(n_correct, kind="stable")[:PICTURES_SHOWN].tolist()
-    names = [truth.pictures[index] for index in shown]
+    # Pictures on which runs differ come first, then those that most answer wrongly.
+    n_correct = np.sum([run.rank == 1 for run in known], axis=0)
+    order = np.lexsort((n_correct, ~is_differing))
+    shown = order[:PICTURES_SHOWN]
+    sections = {"All pictures": shown.tolist()}
+    if len(runs) > 1:
+        sections = {
+            _DIFFERING: shown[is_differing[shown]].tolist(),
+            "Pictures on which the runs agree": shown[~is_differing[shown]].tolist(),
+        }
+    names = truth.pictures[shown].tolist()
     for run in details:
         names += chain.from_iterable(
             card[kind] for card in run["shown"] for kind in _KINDS
@@ -156,30 +168,29 @@ def make_report(
         scores_plot=_plot_scores(tables["scores"], options.metrics[0].name),
         curves=curves,
         details=details,
-        shown=shown,
+        sections=sections,
+        n_shown=len(shown),
         images=_make_thumbnails(names, pictures, jobs),
     )
     return page, tables, drawings
 
 
 def _describe_run(
-    run: JudgedRun,
-    rankings: Sequence[Ranking],
-    truth: GroundTruth,
-    pictures: Sequence[Picture],
+    run: JudgedRun, truth: GroundTruth, pictures: Sequence[Picture]
 ) -> dict[str, Any]:
-    confusions = find_confusions(rankings, truth)
-    columns = ["species", "taken for", "pictures", "share of the species"]
-    rows: list[list[Cell]] = [
-        [c.species, c.predicted, len(c.pictures), c.share] for c in confusions
-    ]
-    names, counts = count_answers(rankings, truth)
+    confusions = find_confusions(run, truth)
+    names, counts = count_answers(run, truth)
     most_confused, reduced = select_most_confused(names, counts, MATRIX_SIZE)
     image, svg = plots.draw_confusion_matrix(most_confused, reduced, run.name)
     return {
         "name": run.name,
         "species": make_run_species_table(run, confusions, truth),
-        "confusions": Table(f"Confusions of {run.name}", columns, rows),
+        "confusions": Table(
+            f"Confusions of {run.name}",
+            CONFUSION_COLUMNS,
+            [confusion.list_cells() for confusion in confusions],
+            details=CONFUSION_DETAILS,
+        ),
         "matrix": Table(
             f"Confusion matrix of {run.name}",
             ["species", *names, "other species"],
@@ -271,31 +282,8 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
     return rankings
 
 
-def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
-    """List which species were taken for which.
-
-    They are sorted by number of pictures, share of the species, and name.
-    """
-    answers = zip(truth.species, rankings, truth.pictures, strict=True)
-    wrong = [
-        (species, *ranking[0], picture)
-        for species, ranking, picture in answers
-        if ranking and ranking[0][0] != species
-    ]
-    wrong.sort(key=lambda answer: -answer[2])
-    n_pictures = Counter(truth.species)
-    confusions = []
-    for (species, predicted), answered in group_by(wrong, itemgetter(0, 1)).items():
-        names = tuple(picture for *_, picture in answered)
-        share = len(names) / n_pictures[species]
-        confusions.append(Confusion(species, predicted, names, share))
-    return sorted(
-        confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted)
-    )
-
-
 def count_answers(
-    rankings: Sequence[Ranking], truth: GroundTruth
+    run: JudgedRun, truth: GroundTruth
 ) -> tuple[Sequence[str], NDArray[np.intp]]:
     """Count the pictures of each species by their first answer.
 
@@ -304,11 +292,10 @@ def count_answers(
     """
     names = np.unique(truth.species).tolist()
     labels = to_indices(truth.species)
-    is_answered = [*map(bool, rankings)]
-    first = [ranking[0][0] for ranking in rankings if ranking]
+    first = find_indices(run.answer[run.covered], names)
     counts = np.zeros((len(names), len(names) + 1), np.intp)
     # The index -1 of another species selects the last column.
-    np.add.at(counts, (labels[is_answered], find_indices(first, names)), 1)
+    np.add.at(counts, (labels[run.covered], first), 1)
     return names, counts
 
 
@@ -339,40 +326,18 @@ def make_run_species_table(
     worst = {
         confusion.species: confusion.predicted for confusion in reversed(confusions)
     }
-    names = np.unique(truth.species).tolist()
-    labels = to_indices(truth.species)
-    first, five = (
-        average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)
+    options = ScoreOptions(find_metrics(_SPECIES_METRICS), "none")
+    rows: Rows = []
+    for row in make_group_table(truth, [run], options, "species").to_records():
+        name = row["species"]
+        scores = map(row.__getitem__, _SPECIES_METRICS)
+        rows.append([name, family[name], row["pictures"], *scores, worst.get(name)])
+    first = 3
+    return Table(
+        title=f"Species of {run.name}",
+        columns=[
+            *("species", "family", "pictures"),
+            *(*_SPECIES_METRICS, "most often taken for"),
+        ],
+        rows=sorted(rows, key=itemgetter(first, first + 1), reverse=True),
     )
-    counts = np.bincount(labels).tolist()
-    scores = sorted(
-        zip(names, counts, first, five, strict=True),
-        key=lambda row: (-row[2], -row[3]),
-    )
-    rows: list[list[Cell]] = [
-        [name, family[name], *numbers, worst.get(name)] for name, *numbers in scores
-    ]
-    headings = [
-        "species",
-        "family",
-        "pictures",
-        "top-1",
-        "top-5",
-        "most often taken for",
-    ]
-    return Table(f"Species of {run.name}", headings, rows)
-
-
-def make_picture_table(
-    truth: GroundTruth, answers: Mapping[str, Sequence[Ranking]]
-) -> Table:
-    """Tabulate the first answer of each run, with its score, for every picture."""
-    columns = ["picture", "type", "species"]
-    rows: list[list[Cell]] = list(
-        map(list, zip(truth.pictures, truth.type, truth.species, strict=True))
-    )
-    for name, rankings in answers.items():
-        columns += [f"{name}: answer", f"{name}: score"]
-        for row, ranking in zip(rows, rankings, strict=True):
-            row += next(iter(ranking), (None, None))
-    return Table("Pictures", columns, rows)

@@ -7,7 +7,6 @@ from importlib import import_module
 from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.checking import check_arguments
@@ -26,6 +25,7 @@ from leafid.pictures.columns import (
     list_values,
     to_pictures,
 )
+from leafid.scoring.answers import make_confusion_table, make_picture_score_table
 from leafid.scoring.judging import JudgedRun, judge_runs
 from leafid.scoring.metrics import (
     OPEN_WORLD_METRICS,
@@ -35,7 +35,7 @@ from leafid.scoring.metrics import (
 from leafid.scoring.official import format_official_files
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.inputs import Rankings, to_ground_truth, to_runs
-from leafid.scoring.reading.run_formats import WRITERS
+from leafid.scoring.reading.run_formats import WRITERS, write_qrels
 from leafid.scoring.reading.runs import KnownNames, Run
 from leafid.scoring.reading.truth import (
     GroundTruth,
@@ -53,13 +53,15 @@ from leafid.scoring.score_table import (
     make_score_table,
 )
 from leafid.scoring.sets import make_average_table
-from leafid.scoring.tables import FORMATS, Rows, Table, render
+from leafid.scoring.tables import FORMATS, Table, render
 
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Any
 TruthLike = Labelled | GroundTruth
 RunLike = StrPath | Run | Rankings | Scores
 RunsLike = RunLike | Sequence[StrPath | Run] | Mapping[str, RunLike]
 Part = Literal["train", "val", "test"]
+#: What the rows of a table may be.
+ROWS = ("type", *GROUPS, "picture", "confusion")
 logger = logging.getLogger(__name__)
 
 
@@ -139,6 +141,7 @@ def evaluate(
     average: float | Iterable[float] = (),
     validation: RunsLike | None = None,
     plants: bool = False,
+    qrels: StrPath | None = None,
     output: StrPath | None = None,
 ) -> Records:
     """Score runs of the plant task, as ``leafid evaluate`` does.
@@ -158,9 +161,11 @@ def evaluate(
         empty, counts 0.
     metrics : str or several, optional
         By default S, top-1 and top-5; names that ``leafid evaluate --list`` lists.
-    by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
-        What the rows are. By type there are two more: "mean of types" and "all
-        pictures". Of several, each further one is a table by its name.
+    by : str or several, default "type"
+        What the rows are: "type", "species", "genus", "family", "author", "plant",
+        "picture", or "confusion" (which species were taken for which). By type there
+        are two more: "mean of types" and "all pictures". Of several, each further one
+        is a table by its name.
     intervals : {"none", "bounds", "error"}, default "none"
         Adds the ends of an interval, as "S low" and "S high", or a standard error, as
         "S error", to every score that is a mean over pictures.
@@ -181,7 +186,7 @@ def evaluate(
         Leave the pictures that a run lacks out of its means, as the official scorer
         does.
     per_picture : bool, default False
-        Return the scores of each picture instead: a record for each run and picture.
+        The same as `by` "picture": a record for each run and picture.
     sets : bool, default False
         Score the runs as set-valued predictions as well: the table "sets".
     average : float or several, optional
@@ -192,6 +197,8 @@ def evaluate(
         on, one for each run; by default the runs that are scored.
     plants : bool, default False
         Score plants that are identified from several pictures: the table "plants".
+    qrels : path-like, optional
+        The file to write the ground truth to as qrels of TREC, which trec_eval reads.
     output : path-like, optional
         The folder to write the files of the official scorer to.
 
@@ -227,12 +234,10 @@ def evaluate(
     ------------  ---  --------  -----  ----
     all pictures  run         2  .500   .750
     """
-    groups = list_values("by", by, str)
+    groups = ["picture"] if per_picture else list_values("by", by, str)
     for group in groups:
-        if group not in ("type", *GROUPS):
-            raise UsageError(
-                f"expected a group ({', '.join(('type', *GROUPS))}), found {group!r}"
-            )
+        if group not in ROWS:
+            raise UsageError(f"expected a group ({', '.join(ROWS)}), found {group!r}")
     sizes = list_values("average", average, Real)
     if not all(0 < size < math.inf for size in sizes):
         raise InputError(f"average: expected numbers above 0, found {sizes}")
@@ -250,11 +255,9 @@ def evaluate(
         )
     if options.needs_families or output is not None:
         full_truth.warn_of_families(answers)
-    if per_picture:
-        return Records(_tabulate_pictures(full_truth, judged, options))
     known = full_truth.select_known()
     tables = {
-        group: make_group_table(full_truth, judged, options, group)
+        group: _make_table(group, full_truth, judged, options)
         for group in dict.fromkeys(groups)
     }
     if sets:
@@ -271,6 +274,9 @@ def evaluate(
         tables["open world"] = make_group_table(
             full_truth, judged, open_world, title="Open world"
         )
+    if qrels is not None:
+        with open_output(qrels) as stream:
+            write_qrels(known.pictures, known.species, stream)
     if output is not None:
         files = format_official_files(
             known,
@@ -280,6 +286,16 @@ def evaluate(
         write_files(output, files)
         logger.info("%d files written to %s", len(files), output)
     return Records(tables.pop(groups[0]), tables)
+
+
+def _make_table(
+    rows: str, truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> Table:
+    if rows == "picture":
+        return make_picture_score_table(truth, runs, options)
+    if rows == "confusion":
+        return make_confusion_table(truth, runs)
+    return make_group_table(truth, runs, options, rows)
 
 
 @check_arguments
@@ -443,27 +459,3 @@ def read_and_judge(
     """Make runs of what a caller has, and judge them."""
     answers = to_runs(runs, truth.known, official=official)
     return answers, judge_runs(answers, truth, leave_out_missing=official)
-
-
-def _tabulate_pictures(
-    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
-) -> Table:
-    """Tabulate the scores of each picture by each metric that is a mean over pictures.
-
-    Only pictures of known species have scores.
-    """
-    rows: Rows = []
-    for run in runs:
-        columns = [truth.pictures, truth.type, truth.species, run.rank]
-        for metric in options.metrics:
-            metric.check_scores(run)
-            if metric.score_pictures is None:
-                raise UsageError(
-                    f"expected metrics that score single pictures, found {metric.name}"
-                )
-            columns.append(metric.score_pictures(run).astype(np.float64))
-        cells = [column[run.is_known].tolist() for column in columns]
-        rows += [[run.title, *row] for row in zip(*cells, strict=True)]
-    headings = ["run", "picture", "type", "species", "rank"]
-    headings += [metric.name for metric in options.metrics]
-    return Table("Scores of pictures", headings, rows, n_keys=2)

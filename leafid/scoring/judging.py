@@ -40,6 +40,8 @@ class JudgedRun:
     #: name, the same in all runs.
     label: Indices
     first: Indices
+    #: object (n,): the name of the first species, None where the run lacks the picture.
+    answer: Texts
     #: float (n,): the scores of the first species and of the correct one, and the sum
     #: of the squares of all scores; 0 for what isn't named.
     first_score: Floats
@@ -121,10 +123,11 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     first = np.flatnonzero(predictions.rank == 1)
     others = np.array([-2 - crc32(name.encode()) for name in run.species], np.intp)
     names = np.where(species < 0, others[predictions.species_index], species)
+    species_names = np.array(run.species, object)[predictions.species_index]
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
-    def spread(rows: Indices, values: NDArray[Any], empty: int = 0) -> NDArray[Any]:
+    def spread(rows: Indices, values: NDArray[Any], empty: Any = 0) -> NDArray[Any]:
         """Give each picture the value of its prediction among some rows."""
         column = np.full(len(truth), empty, values.dtype)
         column[picture[rows]] = values[rows]
@@ -147,6 +150,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         size=np.bincount(picture, minlength=len(truth)),
         label=labels,
         first=spread(first, names, -1),
+        answer=spread(first, species_names, None),
         first_score=spread(first, predictions.score),
         probability=spread(hits, predictions.score),
         squares=squares.astype(np.float64),

@@ -201,11 +201,12 @@ def crossval(
             expected = "more species to hold some out"
         raise LeafidError(f"the collection: expected {expected}, found too few")
     if open_world:
-        return Study(make_open_world_tables(answers), answers, splits, "no leaf")
+        leaves, non_leaves = make_open_world_tables(answers)
+        return Study(leaves, answers, splits, {"no leaf": non_leaves})
     if sessions:
         answers = pool_evidence_of_folds(answers)
     table = make_cross_validation_table(Path(recipe).stem, answers, options)
-    study = Study([table], answers, splits)
+    study = Study(table, answers, splits)
     if output:
         write_held_out_runs(Path(output), study.runs, splits)
     return study
@@ -276,7 +277,9 @@ def experiment(
     -------
     Study
         A list of records, one for each recipe and group. Its `differences` are from the
-        first recipe; its `folds`, `answers` and `runs` are what the scores are of.
+        first recipe; its `folds`, `answers` and `runs` are what the scores are of. Of
+        several collections, its `tables` has the scores by collection with mean ranks,
+        "collections", and their tests, "ranks".
 
     Raises
     ------

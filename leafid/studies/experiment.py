@@ -3,8 +3,8 @@
 import dataclasses
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import SplitProtocol
+from leafid.pictures.splits import SplitProtocol, assume_plants
 from leafid.schema import convert, parse_toml
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
@@ -44,6 +44,7 @@ from leafid.studies.held_out_runs import (
     judge_folds,
     make_held_out_truth,
 )
+from leafid.studies.ranks import can_rank, rank_runs
 from leafid.studies.study import Study
 from leafid.textfiles import read_text
 
@@ -200,6 +201,9 @@ def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experimen
 #: each species if it limits these), and a recipe.
 GridKey = tuple[str, str, str, str]
 
+#: The folds of a protocol, of each collection or, by collection, of all together.
+Splits = dict[tuple[str, SplitProtocol], Folds]
+
 
 def run_experiment(
     experiment: Experiment,
@@ -211,74 +215,107 @@ def run_experiment(
 ) -> Study:
     """Run an experiment, and tabulate it as `make_experiment_tables` does.
 
-    The pictures of each collection are labelled and of known types.
+    The pictures of each collection are labelled and of known types. A protocol by
+    collection splits all of them together.
     """
-    splits = {
-        (name, protocol): Folds(
-            protocol.make_splits(pictures, experiment.seeds), pictures
-        )
-        for name, pictures in collections.items()
-        for protocol in experiment.make_protocols()
-    }
+    splits = _make_splits(experiment, collections)
     external: dict[str, list[Run]] = {}
     if experiment.runs:
-        external = _read_external_runs(experiment, collections, splits.values())
+        external = _read_external_runs(experiment, splits)
     answers: dict[GridKey, list[FoldAnswers]] = {}
-    grid = [*_list_grid(experiment, collections)]
-    for number, (collection, type_, protocol, name, recipe) in enumerate(grid, 1):
+    grid = [*_list_grid(experiment, splits)]
+    if len(collections) > 1 and not can_rank():
+        logger.warning(
+            "no ranks over collections: scikit-posthocs isn't installed; pip install "
+            "'leafid[compare]'"
+        )
+    for number, (source, protocol, type_, name, recipe) in enumerate(grid, 1):
+        title = name
         if protocol.test_type:
+            title = f"{name} {type_}"
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
+        folds = splits[source, protocol]
         place = f"{number}/{len(grid)}"
         for fold in cross_validate(
-            collections[collection],
+            folds.pictures,
             {type_: recipe},
             loader.with_step(f"{place} {name}, {type_}"),
-            splits[collection, protocol],
+            folds,
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
             keep_models=keep_models,
         ):
             setting = ", ".join(filter(None, [protocol.name, fold.setting]))
-            answer = dataclasses.replace(
-                fold, collection=collection, recipe=name, setting=setting
-            )
-            if protocol.test_type:
-                answer = dataclasses.replace(answer, recipe=f"{name} {type_}")
-            key = (collection, str(type_), setting, name)
-            answers.setdefault(key, []).append(answer)
-        words = (place, collection, type_, protocol.name, name)
+            answer = dataclasses.replace(fold, recipe=title, setting=setting)
+            for part in _split_by_collection(answer, source):
+                key = (part.collection, str(type_), setting, name)
+                answers.setdefault(key, []).append(part)
+        words = (place, source, type_, protocol.name, name)
         logger.info("%s %s, %s, %s, %s", *words)
-    tables = make_experiment_tables(answers, options, external)
-    folds = {(name, protocol.name): of for (name, protocol), of in splits.items()}
-    return Study(tables, [*chain(*answers.values())], folds)
+    tables, diagrams = make_experiment_tables(answers, options, external)
+    return Study(
+        scores=tables.pop("scores"),
+        answers=[*chain(*answers.values())],
+        folds={(name, protocol.name): of for (name, protocol), of in splits.items()},
+        further=tables,
+        diagrams=diagrams,
+    )
+
+
+def _split_by_collection(answers: FoldAnswers, source: str) -> Iterator[FoldAnswers]:
+    """Split answers by the collections of the pictures, which may be the source."""
+    held_out = answers.held_out
+    tested = np.array([p.collection or source for p in held_out.pictures])
+    for collection in np.unique(tested).tolist():
+        part = held_out.select(tested == collection)
+        yield dataclasses.replace(answers, collection=collection, held_out=part)
+
+
+def _make_splits(
+    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
+) -> Splits:
+    joined = []
+    for name, pictures in collections.items():
+        for picture in pictures:
+            collection = picture.collection or name
+            joined.append(dataclasses.replace(picture, collection=collection))
+    splits = {}
+    for protocol in experiment.make_protocols():
+        sources = collections
+        if protocol.by == "collection":
+            sources = {" + ".join(collections): assume_plants(joined)}
+        for name, pictures in sources.items():
+            folds = protocol.make_splits(pictures, experiment.seeds)
+            splits[name, protocol] = Folds(folds, pictures)
+    return splits
 
 
 def _list_grid(
-    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
-) -> Iterator[tuple[str, AcquisitionType, SplitProtocol, str, Recipe]]:
-    """List what is cross-validated: recipes by collections, types and protocols."""
-    for collection, pictures in collections.items():
-        types = experiment.types or choose_types_to_train(experiment.bases, pictures)
-        for type_, protocol in product(types, experiment.make_protocols()):
+    experiment: Experiment, splits: Splits
+) -> Iterator[tuple[str, SplitProtocol, AcquisitionType, str, Recipe]]:
+    """List what is cross-validated: recipes by collections, protocols and types."""
+    types_of: dict[str, Sequence[AcquisitionType]] = {}
+    for (source, protocol), folds in splits.items():
+        if source not in types_of:
+            types_of[source] = experiment.types or choose_types_to_train(
+                experiment.bases, folds.pictures
+            )
+        for type_ in types_of[source]:
             for name, recipe in experiment.make_recipes(type_).items():
-                yield collection, type_, protocol, name, recipe
+                yield source, protocol, type_, name, recipe
 
 
-def _read_external_runs(
-    experiment: Experiment,
-    collections: Mapping[str, Sequence[Picture]],
-    splits: Iterable[Folds],
-) -> dict[str, list[Run]]:
+def _read_external_runs(experiment: Experiment, splits: Splits) -> dict[str, list[Run]]:
     """Read the runs of other systems by name.
 
     What is wrong with them is raised before hours of training.
     """
-    if len(collections) > 1:
+    if len(splits) > 1:
         raise LeafidError(
-            f"runs: expected a single collection with runs, found {len(collections)}"
+            f"runs: expected a single collection with runs, found {len(splits)}"
         )
-    (pictures,) = collections.values()
-    (folds,) = splits
+    (folds,) = splits.values()
+    pictures = folds.pictures
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     names = {*chain(*map(experiment.make_recipes, types))}
     n_repeats = len({fold.seed for fold in folds})
@@ -310,22 +347,27 @@ def make_experiment_tables(
     answers: Mapping[GridKey, Sequence[FoldAnswers]],
     options: ScoreOptions,
     external: Mapping[str, Sequence[Run]] | None = None,
-) -> list[Table]:
+) -> tuple[dict[str, Table], dict[str, str]]:
     """Tabulate the scores on each collection, type and setting of a protocol.
 
-    A second table has the differences from the first recipe. Scores are means over the
-    seeds. Pictures are left out whose species no recipe has training pictures of; where
-    only some have, the others are wrong. A `LeafidError` is raised where that leaves no
-    picture. `external` has runs of other systems, one for each seed.
+    The table "scores" comes first; "differences" has those from the first recipe;
+    several collections also have the tables and diagrams of `rank_runs`. Scores are
+    means over the seeds. Pictures are left out whose species no recipe has training
+    pictures of; where only some have, the others are wrong. A `LeafidError` is raised
+    where that leaves no picture. `external` has runs of other systems, one for each
+    seed.
     """
     settings = group_by(answers, lambda key: key[:3])
     # The parts of settings that vary, or the type.
-    parts = enumerate(zip(*settings, strict=True))
-    varying = [index for index, names in parts if len({*names}) > 1] or [1]
+    parts = [[*dict.fromkeys(names)] for names in zip(*settings, strict=True)]
+    varying = [index for index, names in enumerate(parts) if len(names) > 1] or [1]
     groups = []
-    for setting, keys in settings.items():
+    setting_of = {}
+    for setting in sorted(settings, key=lambda key: [*map(list.index, parts, key)]):
+        keys = settings[setting]
         name = ", ".join(setting[i] for i in varying)
         of_recipes = {key[3]: answers[key] for key in keys}
+        setting_of[name] = setting
         group = _make_group(name, of_recipes, external or {})
         if any(repeat.is_known.any() for repeat in group.answers[0]):
             groups.append(group)
@@ -339,10 +381,15 @@ def make_experiment_tables(
     shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
     title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
-    tables = [add_held_out_notes(scores, groups[0].n_repeats)]
+    n_repeats = max(group.n_repeats for group in groups)
+    tables = {"scores": add_held_out_notes(scores, n_repeats)}
     if len(groups[0].answers) > 1:
-        tables.append(make_comparison_table(heading, groups, options, "first"))
-    return tables
+        differences = make_comparison_table(heading, groups, options, "first")
+        tables["differences"] = differences
+    if 0 not in varying or not can_rank():
+        return tables, {}
+    ranks, diagrams = rank_runs(scores, setting_of, options.metrics)
+    return tables | ranks, diagrams
 
 
 def _make_group(

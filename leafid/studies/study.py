@@ -24,18 +24,23 @@ class Study(Records):
         `collection` tell them apart.
     folds : Folds, or dict of Folds
         Those of an experiment by collection and protocol.
+    diagrams : dict of str to str
+        Critical difference diagrams of the ranks over several collections: SVG by
+        protocol and metric.
     """
 
     def __init__(
         self,
-        tables: Sequence[Table],
+        scores: Table,
         answers: Sequence[Any],
         folds: Folds | Mapping[tuple[str, str], Folds],
-        further: str = "differences",
+        further: Mapping[str, Table] | None = None,
+        diagrams: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(tables[0], dict(zip([further], tables[1:], strict=False)))
+        super().__init__(scores, further)
         self.answers = answers
         self.folds = folds
+        self.diagrams = {**(diagrams or {})}
 
     @cached_property
     def runs(self) -> dict[str, Run]:

@@ -89,7 +89,7 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, wrong, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
     curves = {"reliability", "risk-coverage"}
-    names = {"scores", "comparison", "pictures"} | curves
+    names = {"scores", "comparison", "pictures", "agreement", "differing"} | curves
     names |= {
         f"{kind}-{run}"
         for kind in ("species", "confusions", "matrix")
@@ -105,6 +105,20 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     with (tmp_path / "out" / "tables" / "comparison.csv").open() as comparison:
         rows = [*csv.DictReader(comparison)]
     assert all(f"{float(row['p']):.3f}" in page.words for row in rows)
+    # The second run names another species for birches and ginkgos; both lack 5.jpg.
+    with (tmp_path / "out" / "tables" / "differing.csv").open() as differing:
+        pictures = {row["picture"]: row for row in csv.DictReader(differing)}
+    assert {row["species"] for row in pictures.values()} == {
+        "Betula pendula",
+        "Ginkgo biloba",
+    }
+    assert "The first answers to 11 of 72 pictures differ" in page.words
+    agreement = (tmp_path / "out" / "tables" / "agreement.csv").read_text()
+    assert agreement.splitlines()[1] == "run,other,60,5,0,1,6"
+    words = page.words.partition("the first answers with their scores")[2]
+    differ, agree = words.split("Pictures on which the runs agree")
+    assert set(re.findall(r"\w+\.jpg", differ)) == {*pictures}
+    assert len({*re.findall(r"\w+\.jpg", agree)}) == 72 - 11
     # What a row has no value of, as of a species without confusions, is a dash.
     assert ">None<" not in page.html
     with (tmp_path / "out" / "tables" / "matrix-run.csv").open() as matrix:

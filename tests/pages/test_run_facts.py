@@ -1,13 +1,12 @@
 import pytest
 
 from leafid.pages.report_page import (
-    Confusion,
     count_answers,
-    find_confusions,
-    find_rankings,
     select_most_confused,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring.answers import Confusion, find_confusions
+from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 
@@ -41,13 +40,13 @@ def run(tmp_path):
 
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
-    most, least = find_confusions(find_rankings(run, truth, 1), truth)
+    most, least = find_confusions(judge_run(run, truth), truth)
     assert most == Confusion("Ilex aquifolium", "Quercus ilex", ("5.jpg", "4.jpg"), 1.0)
     assert least == Confusion("Acer opalus", "Quercus ilex", ("2.jpg",), 0.5)
 
 
 def test_the_confusion_matrix_counts_every_answer(run, truth):
-    names, counts = count_answers(find_rankings(run, truth, 1), truth)
+    names, counts = count_answers(judge_run(run, truth), truth)
     # The picture that the run lacks is nowhere.
     assert names == ["Acer opalus", "Ilex aquifolium", "Quercus ilex"]
     assert counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]

@@ -50,6 +50,7 @@ def make_judged_run(rank, plants=None, authors=None, **columns):
         "size": np.ones(len(rank), int),
         "label": numbers,
         "first": np.where(rank == 1, columns.get("label", numbers), -1),
+        "answer": numbers.astype(object),
         **dict.fromkeys(("first_score", "probability", "squares"), zeros),
         **dict.fromkeys(("genus_correct", "family_correct"), rank == 1),
         "is_known": np.ones(len(rank), bool),

@@ -1,5 +1,6 @@
 """Experiments: the grid, the recipes, and the table."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,93 @@ def test_an_experiment_gives_one_table(experiment, tmp_path):
     assert "\\toprule" in (tmp_path / "out" / "mine.tex").read_text()
     assert (tmp_path / "out" / "mine.csv").read_text().count("\n") == 5
     assert (tmp_path / "out" / "mine-differences.csv").read_text().count("\n") == 7
+
+
+COLLECTIONS = """
+seeds = [0, 1]
+folds = 2
+types = ["scan", "scan-like"]
+recipes = ["RECIPE", { name = "shape", base = "RECIPE", keys = { jittered = 0 } }]
+protocols = [
+    { name = "plants" },
+    { name = "collections", kind = "leave-one-out", by = "collection" },
+]
+"""
+
+
+def test_several_collections(
+    cli, drawn, light_recipe, drawn_cache, tmp_path, monkeypatch
+):
+    """The last ones are as the first, but one of them has half of its pictures."""
+    for name in ("second", "third"):
+        shutil.copytree(drawn / "Train", tmp_path / name)
+    for file in sorted((tmp_path / "third").glob("*.xml"))[::2]:
+        file.unlink()
+    plan = tmp_path / "plan.toml"
+    plan.write_text(COLLECTIONS.replace("RECIPE", str(light_recipe)))
+    words = ["experiment", plan, drawn, tmp_path / "second", tmp_path / "third"]
+    words += ["--cache", drawn_cache, "--jobs", 1, "--format", "json"]
+    words += ["--metrics", "top-1,ece", "--resamples", 10]
+    result = cli(*words, "--output", tmp_path / "out")
+    assert result.status == 0, result.err
+    titles = [table["title"] for table in result.json]
+    assert titles == [
+        "Experiment",
+        "Differences",
+        "Scores by collection",
+        "Tests of the mean ranks A and B over collections",
+    ]
+    scores, _, by_collection, ranks = [table["rows"] for table in result.json]
+    names = ["collection", "second", "third"]
+    # Each collection with folds of its own, and with a model of the others.
+    assert {row["collection, type, protocol"] for row in scores} == {
+        f"{name}, {type_}, {protocol}"
+        for name in names
+        for type_ in ("scan", "scan-like")
+        for protocol in ("plants", "collections")
+    }
+    for row in by_collection:
+        for name in names:
+            of_types = []
+            for score in scores:
+                collection, _, protocol = score["collection, type, protocol"].split(
+                    ", "
+                )
+                keys = (collection, protocol, score["run"])
+                if keys == (name, row["protocol"], row["run"]):
+                    of_types.append(score[row["metric"]])
+            assert len(of_types) == 2
+            assert row[name] == pytest.approx(sum(of_types) / 2)
+    # Pictures of the second are copies of those that its model learned from.
+    pictures = [
+        (row["pictures"], row["left out"])
+        for row in scores
+        if row["collection, type, protocol"] == "second, scan, collections"
+    ]
+    assert pictures == [(9, 0), (9, 0)]
+    assert {row["test"] for row in ranks} == {"Wilcoxon", "Nemenyi"}
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == {
+        *(
+            f"plan{name}.{end}"
+            for name in ("", "-differences", "-collections", "-ranks")
+            for end in ("csv", "tex")
+        ),
+        *(
+            f"plan-ranks-{protocol}-{metric}.svg"
+            for protocol in ("plants", "collections")
+            for metric in ("top-1", "ece")
+        ),
+    }
+    monkeypatch.setattr("leafid.studies.ranks.find_spec", lambda name: None)
+    result = cli(*words)
+    assert len(result.json) == 2
+    assert (
+        "scikit-posthocs isn't installed; pip install 'leafid[compare]'" in result.err
+    )
+    alone = cli(*words[:3], *words[5:])
+    assert (alone.status, alone.out) == (1, "")
+    assert "expected at least 2 collections" in alone.err
 
 
 def test_runs_of_another_system_on_the_same_folds(
@@ -204,9 +292,8 @@ def test_what_no_recipe_knows_is_left_out():
         ("x", "scan", "folds", "a"): [answer(right, [True, True, False])],
         ("x", "scan", "folds", "b"): [answer([[1.0, 0.0]] * 3, [True, False, False])],
     }
-    table, differences = make_experiment_tables(
-        cells, ScoreOptions(find_metrics(["top-1"]))
-    )
+    tables, _ = make_experiment_tables(cells, ScoreOptions(find_metrics(["top-1"])))
+    table, differences = tables.values()
     assert table.title == "Experiment: x, folds"
     rows = {row["run"]: row for row in table.to_records()}
     assert [

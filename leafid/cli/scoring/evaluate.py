@@ -23,7 +23,9 @@ examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
   leafid evaluate collection a.txt b.txt --metrics S,mrr --format latex > table.tex
-  leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
+  leafid evaluate collection run.txt --by species --metrics precision,recall,f1
+  leafid evaluate collection run.txt --by picture --table 2 --format csv > pictures.csv
+  leafid evaluate collection run.txt --by confusion --table 2 --format csv
   leafid evaluate PlantNet-300K run.txt --part test --average 2 --validation val.txt
   leafid evaluate --list
 """
@@ -35,7 +37,7 @@ from leafid.cli.arguments import (
     option,
     switch,
 )
-from leafid.cli.outputs import Console, print_tables
+from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import (
     TruthOptions,
     check_results,
@@ -43,9 +45,8 @@ from leafid.cli.scoring.common import (
     read_truth,
 )
 from leafid.cli.scoring_options import ScoringOptions
-from leafid.scoring.evaluation import evaluate
+from leafid.scoring.evaluation import ROWS, evaluate
 from leafid.scoring.official import SCORES
-from leafid.scoring.score_table import GROUPS
 from leafid.scoring.tables import Table, read_metrics
 
 
@@ -53,13 +54,21 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     output: str | None = option(
         "write the official scorer's files there", metavar="DIR"
     )
+    qrels: str | None = option(
+        "write the ground truth to a file as qrels of TREC, which trec_eval reads",
+        metavar="FILE",
+    )
     official: bool = switch(
         "reproduce the official scorer: missing pictures are left out of the means, "
         "the last of several lines of one rank counts, species may be repeated, ranks "
         "may have gaps"
     )
     by: list[str] = option(
-        "score groups of pictures as well", choices=GROUPS, action="append", default=[]
+        "score groups of pictures, or each picture, as well; confusion: which species "
+        "were taken for which, with the names of the pictures in CSV and JSON",
+        choices=ROWS[1:],
+        action="append",
+        default=[],
     )
     taxonomy: str | None = option(
         "a collection with more species that the runs may name, and their families",
@@ -88,8 +97,10 @@ def run(options: Options, console: Console) -> None:
     if options.list:
         print_tables([_list_metrics()], options, console)
         return
+    inputs = [options.truth, *options.runs, *options.validation]
+    if options.qrels:
+        check_output(options.qrels, inputs, "--qrels")
     if options.output:
-        inputs = [options.truth, *options.runs, *options.validation]
         check_results(options.output, SCORES, inputs)
     truth = read_truth(options, options.taxonomy)
     scores = evaluate(
@@ -102,6 +113,7 @@ def run(options: Options, console: Console) -> None:
         average=options.average,
         validation=options.validation or None,
         plants=options.plants,
+        qrels=options.qrels,
         output=options.output,
     )
     print_tables(scores.list_tables(), options, console, options.digits)

@@ -1,16 +1,22 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, as one table.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type,
-few-shots, held-apart, recipes. The first table has the scores of each recipe with an
-interval, the second the differences from the first recipe with p values (paired by
-plant, corrected by Holm's method). Runs of other systems that were tested on the same
-folds, a file that the experiment names, are further rows.
+collections, few-shots, held-apart, recipes. The first table has the scores of each
+recipe with an interval, the second the differences from the first recipe with p values
+(paired by plant, corrected by Holm's method). Runs of other systems that were tested on
+the same folds, a file that the experiment names, are further rows.
+
+Of several collections, a third table has the scores of recipes by collections with
+mean ranks, and a fourth Friedman's test of the ranks and Nemenyi's of every two recipes
+(of only two, Wilcoxon's). --output also draws the critical difference diagrams. A
+protocol by collection tests on collections that no training picture is of.
 
 An interrupted experiment is started again, and finds its features in the cache.
 docs/formats.md has the keys of the file.
 
 examples:
   leafid experiment recipes imageclef2011
+  leafid experiment collections imageclef2011 garden swedish --output mine
   leafid experiment few-shots leaves --label-from '[a-z]+' --format latex > few.tex
   leafid experiment my.toml collection --output mine --cluster tcp://head-node:8786
 """
@@ -29,7 +35,6 @@ from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.files import write_text
 from leafid.pictures.picture import EmptyClass
-from leafid.scoring.tables import render
 from leafid.studies.api import experiment
 from leafid.studies.experiment import read_experiment
 
@@ -40,7 +45,8 @@ class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
     )
     collections: list[str] = positional("COLLECTION", "labelled pictures", nargs="+")
     output: str | None = option(
-        "write the tables there as well, as CSV and LaTeX", metavar="DIR"
+        "write the tables there as well, as CSV and LaTeX, and diagrams as SVG",
+        metavar="DIR",
     )
 
 
@@ -57,12 +63,12 @@ def run(options: Options, console: Console) -> int:
             **options.as_arguments(),
             cache=loader,
         )
-    tables = study.list_tables()
     if options.output:
-        for table, suffix in zip(tables, ("", "-differences"), strict=False):
-            write_text(f"{output}{suffix}.csv", render([table], "csv"))
-            write_text(
-                f"{output}{suffix}.tex", render([table], "latex", options.digits)
-            )
-    print_tables(tables, options, console, options.digits)
+        files = {"": study, **{f"-{name}": of for name, of in study.tables.items()}}
+        for suffix, records in files.items():
+            write_text(f"{output}{suffix}.csv", records.render("csv"))
+            write_text(f"{output}{suffix}.tex", records.render("latex", options.digits))
+        for name, diagram in study.diagrams.items():
+            write_text(f"{output}-ranks-{name}.svg", diagram)
+    print_tables(study.list_tables(), options, console, options.digits)
     return int(bool(loader.unreadable))

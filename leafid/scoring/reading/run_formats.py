@@ -8,7 +8,7 @@ picture with a column for each species; or an ``.npz``.
 import csv
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -228,9 +228,23 @@ def _write_table(run: Run, stream: IO[str]) -> None:
 def _write_trec(run: Run, stream: IO[str]) -> None:
     tag = to_run_name(Path(run.name).stem)
     for picture, species, rank, score in run:
-        stream.write(
-            f"{picture} Q0 {species.replace(' ', '_')} {rank} {score!r} {tag}\n"
-        )
+        name = _to_trec_name(species)
+        stream.write(f"{picture} Q0 {name} {rank} {score!r} {tag}\n")
+
+
+def _to_trec_name(species: str) -> str:
+    return species.replace(" ", "_")
+
+
+def write_qrels(
+    pictures: Iterable[str], species: Iterable[str], stream: IO[str]
+) -> None:
+    """Write the species of pictures as TREC's qrels, which trec_eval reads.
+
+    Names are written as in a run in the format ``trec``.
+    """
+    for picture, name in zip(pictures, species, strict=True):
+        stream.write(f"{picture} 0 {_to_trec_name(name)} 1\n")
 
 
 #: Functions that write a run to a stream, by the name of the format.
