@@ -149,7 +149,7 @@ def test_the_citation_is_of_this_version():
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_what_the_pages_install_can_serve(setup_cfg, page):
     text = (REPOSITORY / page).read_text(encoding="utf-8")
-    (extras,) = re.findall(r"^    pip install '?\.\[?(.*?)\]?'?$", text, re.MULTILINE)
+    extras = re.search(r"pip install '?\.(?:\[(.*?)\])?", text)[1] or ""
     lines = "".join(
         setup_cfg["options.extras_require"].get(extra, "")
         for extra in extras.split(",")

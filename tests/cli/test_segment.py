@@ -32,7 +32,7 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert outcome.err == ""
     header, line = outcome.out.splitlines()
     assert header.split() == ["picture", "type", "leaf", "confidence", "verdict"]
-    name, kind, share, confidence, verdict = line.split()
+    name, kind, share, confidence, verdict = line.split(maxsplit=4)
     assert (name, kind) == ("leaf.png", "scan")
     # The model has seen no leaf like this drawing, as measure says.
     measured = cli("measure", leaf_file, "--assume-type", "scan", "--format", "json")

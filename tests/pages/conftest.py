@@ -4,6 +4,8 @@ from importlib.util import find_spec
 import pytest
 
 from leafid.model.model import Model
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 from tests.pages.browsing import serve, start_worker
 
 # Without these, Chromium waits for hosts that a machine without a network cannot reach.
@@ -61,7 +63,12 @@ def client(make_client):
 
 @pytest.fixture
 def leaves(drawn):
-    return sorted((drawn / "Test").glob("*.jpg"))[:3]
+    """Three scans: so small a model may take photos of leaves for none."""
+    return [
+        picture.file
+        for picture in read_collection(drawn).pictures
+        if picture.part == "test" and picture.type is AcquisitionType.SCAN
+    ]
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ def test_the_form_is_answered_without_its_script(client, leaf):
     )
     assert page.status_code == 200
     assert "<form" in page.text
-    assert re.search(r'data-summary="11\.jpg: \w', page.text)
+    [(_, (name, _))] = leaf
+    assert re.search(rf'data-summary="{re.escape(name)}: \w', page.text)
     assert 'data-summary="no.jpg: This file can&#39;t be read"' in page.text
     assert not INLINE.search(page.text)
 
