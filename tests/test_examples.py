@@ -92,7 +92,9 @@ def run_cell(source, names):
 
 def without_numbers(outputs):
     """Keep the words of outputs: numbers and pictures may differ by a rounding."""
-    return re.sub(r"base64,[\w+/=]+|[\d.,-]+|\s", "", json.dumps(outputs))
+    return re.sub(
+        r"base64,[\w+/=]+|(?:over |under )?[\d.,-]+|\s", "", json.dumps(outputs)
+    )
 
 
 def test_the_notebook_shows_what_its_cells_give(monkeypatch):

@@ -126,11 +126,14 @@ def compute_critical_difference(n_runs: int, n_collections: int) -> float:
 
 def _test_ranks(scores: Any, mean_ranks: Any) -> tuple[Rows, str]:
     """Test all runs, and every two, and draw the critical difference diagram."""
+    values = scores.to_numpy()
     name, test = "Friedman", friedmanchisquare
-    if len(scores) == 2:
+    if len(values) == 2:
         name, test = "Wilcoxon", wilcoxon
-    with np.errstate(invalid="ignore"):
-        p = float(test(*scores.to_numpy()).pvalue)
+    p = np.nan
+    # Of equal runs, tests divide by 0, and some versions of SciPy raise an error.
+    if (values != values[0]).any():
+        p = float(test(*values).pvalue)
     difference = compute_critical_difference(*scores.shape)
     rows: Rows = [[name, "all", "all", None, None, difference, p]]
     p_values = import_module("scikit_posthocs").posthoc_nemenyi_friedman(scores.T)
