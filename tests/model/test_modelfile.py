@@ -202,23 +202,24 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(
 ):
     manifest, arrays = take_apart(drawn_model)
     free, text = set(list_free_arrays(manifest)), json.dumps(manifest)
-    for name in arrays:
+    for number, name in enumerate(arrays):
         array = arrays[name]
         changes = {"an axis more": array[..., None]}
         if array.ndim and name not in free:
             changes |= {"a row less": array[:-1]}
         if array.ndim == 2 and len(set(array.shape)) == 2:
             changes |= {"turned": array.T}
-        for what, values in changes.items():
-            put_together(
-                tmp_path / "m", text, arrays | {name: np.ascontiguousarray(values)}
-            )
-            message = complaint(tmp_path / "m")
-            assert re.search(
-                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array "
-                r"\w+ has",
-                message,
-            ), what
+        # One change of each of many arrays is enough.
+        what, values = [*changes.items()][number % len(changes)]
+        put_together(
+            tmp_path / "m", text, arrays | {name: np.ascontiguousarray(values)}
+        )
+        message = complaint(tmp_path / "m")
+        assert re.search(
+            r"expected an array (scan|photo|recogniser)\S+ of shape|as the array "
+            r"\w+ has",
+            message,
+        ), what
 
 
 def test_out_of_memory_is_no_damage(drawn_model, monkeypatch):
