@@ -58,7 +58,7 @@ def check_arguments(function: F) -> F:
                 raise InputError(f"{name}: expected {words}, found {value!r:.100}")
         return function(*values, **keywords)
 
-    return call  # type: ignore[return-value]
+    return call  # type: ignore[return-value]  # wraps keeps the signature
 
 
 def _allows(kind: Any, value: Any) -> bool:

@@ -35,7 +35,7 @@ class Landmarks:
 
     @property
     def has_base(self) -> bool:
-        """Whether base and tip are told from each other."""
+        """Whether it is known which end is the base."""
         return self.petiole is not None
 
     @property

@@ -63,7 +63,7 @@ _TEETH = 0.004
 _LOBES = 0.03
 _SCALES = (_FINE, _TEETH, _LOBES)
 # How far half of the margin strays, in lengths of the outline, without and with teeth
-# or lobes. Between both, waves of a margin and low teeth can't be told from each other.
+# or lobes. Between both, waves of a margin and low teeth can't be distinguished.
 _UNEVEN = {_FINE: (1.05e-4, 1.7e-4), _TEETH: (1.7e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
 # Resolution at which all teeth or lobes are seen, and the power of it with which the
 # limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
@@ -398,7 +398,7 @@ def _measure_rises(signal: Singles, width: float, is_margin: Mask) -> Floats:
 
 
 def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
-    """Whether a margin with so many crests bends evenly; teeth have corners.
+    """Whether a margin with a number of crests bends evenly; teeth have corners.
 
     The kurtosis is that of the bends, each relative to those around it.
     """

@@ -33,7 +33,7 @@ NeededParts = Literal["nothing", "leaf", "petiole"]
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for them, in pixels.
 TYPE_SIDE = 400
-#: The name of the vector by which leaves are told from other things. All recipes have
+#: The name of the vector by which leaves are recognised. All recipes have
 #: it beside the vectors of their experts.
 LEAF_MEASURES = "leaf measures"
 # Families that take little time. Families that experts have are measured anyway.

@@ -283,6 +283,11 @@ def group_by_collection(pictures: Iterable[Picture]) -> dict[str, list[Picture]]
     return group_by(pictures, lambda picture: picture.collection or "")
 
 
+def count_plants(pictures: Iterable[Picture]) -> int:
+    """Count the plants that pictures show."""
+    return len({picture.group for picture in pictures})
+
+
 def warn_of_lost_species(
     pictures: Iterable[Picture], readable: Iterable[Picture]
 ) -> None:

@@ -13,7 +13,12 @@ from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.fold_files import Folds, read_folds
 from leafid.pictures.names import UNKNOWN_SPECIES, separate_words
-from leafid.pictures.picture import AcquisitionType, Picture, group_by_collection
+from leafid.pictures.picture import (
+    AcquisitionType,
+    Picture,
+    count_plants,
+    group_by_collection,
+)
 
 #: Distance in km below which two plants are at the same place.
 PLACE_KM = 5.0
@@ -69,7 +74,7 @@ def assume_plants(pictures: Sequence[Picture]) -> list[Picture]:
         plant = picture.plant or f"{picture.species} (assumed)"
         assumed.append(replace(picture, plant=plant))
     n_species = len({picture.species for picture in assumed})
-    n_plants = len({picture.group for picture in assumed})
+    n_plants = count_plants(assumed)
     collections = group_by_collection(pictures)
     if len(collections) < 2 or n_plants <= n_species:
         return [*pictures]

@@ -18,6 +18,7 @@ from leafid.pictures.picture import (
     AcquisitionType,
     Collection,
     Picture,
+    count_plants,
     group_by_collection,
     group_by_species,
 )
@@ -112,7 +113,7 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
         count = {
             "species": species,
             "pictures": len(group),
-            "plants": len({picture.group for picture in group}),
+            "plants": count_plants(group),
             "by_type": dict(Counter(types)),
         }
         counts.append(count)

@@ -190,8 +190,8 @@ def evaluate(
     sets : bool, default False
         Score the runs as set-valued predictions as well: the table "sets".
     average : float or several, optional
-        Score the sets that a run's scores form above a threshold, with so many species
-        on average: the table "average".
+        Score the sets that a run's scores form above a threshold that gives this number
+        of species on average: the table "average".
     validation : as `runs`, optional
         With `average`, the runs on validation pictures that the thresholds are fitted
         on, one for each run; by default the runs that are scored.

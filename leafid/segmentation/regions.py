@@ -59,7 +59,7 @@ _EQUAL = 0.45
 # Smallest part of its convex hull that a simple leaf takes; half a compound one is
 # less.
 _SOLID = 0.52
-# Of two leaves that overlap, without a margin of so many radii of the largest disc: the
+# Of two leaves that overlap, without a margin, in radii of the largest disc: the
 # smallest depth of the sinuses between them, in √area; the greatest distance of these,
 # in the sum of their depths; and the part of its convex hull that each leaf takes.
 _MARGIN = 0.2

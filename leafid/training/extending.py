@@ -25,7 +25,7 @@ from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon, count_plants
 from leafid.pictures.summary import compute_fingerprint
 from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
@@ -183,7 +183,7 @@ def _extend_group(
                 identifier, name, species, rows=rows, labels=row_labels, weights=weights
             )
         statistics[name] = old.update(rows, weights)
-    n_plants = len({picture.group for picture in pictures})
+    n_plants = count_plants(pictures)
     extended = {}
     for type_, identifier in identifiers.items():
         larger = replace(

@@ -9,7 +9,7 @@ import numpy as np
 from leafid.learning.folds import Folds
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.settings import ClassifierSettings
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 from leafid.pictures.splits import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet, rank_collections
 
@@ -79,7 +79,7 @@ class FoldPlan:
         return Folds(by_plant, by_species, self._split_by_plant(N_LARGE_FOLDS))
 
     def _split_by_plant(self, n_folds: int) -> list[np.ndarray]:
-        n_plants = len({picture.group for picture in self.pictures})
+        n_plants = count_plants(self.pictures)
         if n_plants < 2:
             return []
         folds = split_by_plant(self.pictures, min(n_folds, n_plants), self.seed)
@@ -141,7 +141,8 @@ def relative_picture_weights(
     """Give each picture its weight, 1 if its species and plant have no other picture.
 
     Species are balanced in each collection by itself: the pictures of another camera
-    would else take the weight of those that there are. Together they weigh half.
+    would else take the weight of those that there are. Each picture of a collection
+    other than the one with most plants weighs half.
 
     Parameters
     ----------

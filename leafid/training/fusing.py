@@ -11,7 +11,7 @@ from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.scorers import LinearScorer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 from leafid.pictures.splits import weigh_by_plant
 from leafid.training.folds import FoldPlan
 
@@ -80,7 +80,7 @@ def fuse_experts(
         weights=weights,
         seed=plan.seed,
         n_pictures=len(plan.pictures),
-        n_plants=len({picture.group for picture in plan.pictures}),
+        n_plants=count_plants(plan.pictures),
         estimators=estimators,
         statistics=statistics,
         targets={name: experts[name].targets for name in statistics},
@@ -127,5 +127,5 @@ def _have_another_plant(
 ) -> np.ndarray:
     """Tell whether collections have further plants of pictures' species: bool (n,)."""
     plants = group_by(all_pictures, lambda p: (p.species, p.collection))
-    counts = {key: len({p.group for p in group}) for key, group in plants.items()}
+    counts = {key: count_plants(group) for key, group in plants.items()}
     return np.array([counts[p.species, p.collection] > 1 for p in pictures], bool)

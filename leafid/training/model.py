@@ -27,7 +27,12 @@ from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, expand_features
 from leafid.model.thresholds import fit_thresholds
-from leafid.pictures.picture import AcquisitionType, Picture, warn_of_lost_species
+from leafid.pictures.picture import (
+    AcquisitionType,
+    Picture,
+    count_plants,
+    warn_of_lost_species,
+)
 from leafid.pictures.splits import sample_by_plant, split_by_plant
 from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
@@ -181,7 +186,7 @@ def _recognise_held_out(
     All are NaN where there are no two types to learn from.
     """
     is_correct = np.full(len(pictures), np.nan)
-    n_plants = len({picture.group for picture in pictures})
+    n_plants = count_plants(pictures)
     if n_plants < 2:
         return is_correct
     for test in split_by_plant(pictures, min(_RECOGNISER_FOLDS, n_plants), seed):

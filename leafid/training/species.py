@@ -23,7 +23,7 @@ from leafid.model.species import (
 )
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION
@@ -88,7 +88,7 @@ def describe_species(
         of_species = []
         for key in keys:
             records_of_types[key[1]] = TypeRecord(
-                len(by_type[key]), _count_plants(by_type[key]), records.get(key)
+                len(by_type[key]), count_plants(by_type[key]), records.get(key)
             )
             of_species += by_type[key]
         taxa = [picture.taxon for picture in of_species if picture.taxon]
@@ -98,7 +98,7 @@ def describe_species(
             taxon=max(taxa, key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
             vernacular_names=tuple(dict.fromkeys(vernacular_names)),
             n_pictures=len(of_species),
-            n_plants=_count_plants(of_species),
+            n_plants=count_plants(of_species),
             types=records_of_types,
             traits=_summarise_traits(of_species, traits),
             thumbnails=tuple(images.get(name, ())),
@@ -142,10 +142,6 @@ def _make_thumbnails(
         if thumbnail:
             by_species.setdefault(str(picture.species), []).append(thumbnail)
     return by_species
-
-
-def _count_plants(pictures: Sequence[Picture]) -> int:
-    return len({picture.group for picture in pictures})
 
 
 def _assess_answers(

@@ -19,7 +19,7 @@ from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
 from leafid.model.bundled import find_bundled_model, read_once
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Picture, count_plants
 
 #: Number of training pictures above which there are no augmentations: a large set
 #: varies enough.
@@ -193,7 +193,7 @@ def rank_collections(pictures: Sequence[Picture]) -> np.ndarray:
         0 for the collection with the most plants of the type.
     """
     plants = group_by(pictures, lambda picture: (picture.type, picture.collection))
-    sizes = {key: len({p.group for p in group}) for key, group in plants.items()}
+    sizes = {key: count_plants(group) for key, group in plants.items()}
     order = sorted(sizes, key=lambda key: -sizes[key])
     of_type = {t: [c for t_, c in order if t_ == t] for t, _ in order}
     return np.array([of_type[p.type].index(p.collection) for p in pictures], int)
