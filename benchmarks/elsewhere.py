@@ -51,10 +51,12 @@ from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import split_by_plant
 from leafid.segmentation.segment import segment
 
-#: The species of the Swedish leaf data set that the bundled model knows.
+#: The species of the Swedish leaf data set that the bundled model knows. Its list names
+#: a lime as species 13 and a poplar as species 12, but the pictures of species 13 show
+#: a poplar, and these a lime.
 _SWEDISH = {
     "Species2": "Acer platanoides",
-    "Species13": "Tilia cordata",
+    "Species12": "Tilia cordata",
     "Species15": "Fagus sylvatica",
 }
 #: Botanists doubt the name of these pictures of the UCI leaf collection.
