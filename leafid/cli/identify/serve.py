@@ -64,7 +64,7 @@ def run(options: Options, console: Console) -> None:
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.model.bundled import find_bundled_model
-        from leafid.pages.site import (
+        from leafid.web.site import (
             is_this_machine,
             list_host_names,
             make_app,
@@ -105,7 +105,7 @@ def show_code(address: str, console: Console) -> None:
 def _warm_up(model: str | None) -> None:
     # Here, so that only the worker waits for them.
     from leafid.model.bundled import find_bundled_model
-    from leafid.pages.model_workers import warm_up
+    from leafid.web.model_workers import warm_up
 
     warm_up(Path(model or find_bundled_model()))
 

@@ -14,11 +14,11 @@ from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain_answer
 from leafid.pages.field_guide import make_guide
-from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
 from leafid.translation import using_language
+from leafid.web.rendering import render_site_page
 
 #: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000
 #: pixels.
