@@ -14,8 +14,8 @@ from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.model.held_out import SCORE_TITLES
-from leafid.pages.explaining import VIEWS
 from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
+from leafid.pages.opinions import VIEWS
 from leafid.pages.trait_statements import read_titles
 from leafid.pictures.header import READABLE_FORMATS
 from leafid.pictures.names import read_common_names
