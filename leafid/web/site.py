@@ -26,6 +26,8 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
+from leafid.model.bundled import find_bundled_model
 from leafid.pages import field_guide
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 from leafid.textfiles import parse_finite_number
@@ -69,7 +71,7 @@ _HEADERS = {
 
 def make_app(
     workers: Executor,
-    model_file: Path,
+    model: StrPath | None = None,
     host: str = "127.0.0.1",
     limits: Limits | None = None,
     language: str | None = None,
@@ -80,7 +82,8 @@ def make_app(
     ----------
     workers : Executor
         They answer by the model.
-    model_file : Path
+    model : path-like, optional
+        By default the bundled model.
     host : str
         The address or name at which it listens.
     limits : Limits, optional
@@ -91,6 +94,7 @@ def make_app(
     -------
     Starlette
     """
+    model_file = Path(model or find_bundled_model())
     site = _Site(workers, model_file, host, limits or Limits(), language)
     static_files = StaticFiles(
         packages=[("leafid.web", "static"), ("leafid.pages", "static")]
