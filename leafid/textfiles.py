@@ -18,6 +18,7 @@ import defusedxml.ElementTree
 
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import StrPath, open_input
+from leafid.grouping import count_noun
 
 #: Maximum size of a text file.
 MAX_BYTES = 1 << 28
@@ -156,6 +157,12 @@ def escape_formula(cell: Any) -> Any:
     return _FORMULA_START.sub("'", cell) if isinstance(cell, str) else cell
 
 
+def read_records(file: StrPath) -> list[dict[str, str]]:
+    """Read a CSV file whose rows have all cells of its heading."""
+    (_, heading), *rows = read_table(file)
+    return [dict(zip(heading, cells, strict=True)) for _, cells in rows]
+
+
 def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
@@ -235,14 +242,9 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            messages = [
-                message
-                for _, message in sorted(self._listed, key=lambda entry: entry[0])
-            ]
+            messages = [message for _, message in sorted(self._listed)]
             if more := self._count - len(messages):
-                messages.append(
-                    f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"
-                )
+                messages.append(f"{self.file}: and {count_noun(more, 'problem')} more")
             raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:
