@@ -24,6 +24,8 @@ from leafid.grouping import count_noun
 MAX_BYTES = 1 << 28
 #: Maximum size of an XML file.
 MAX_XML_BYTES = 1 << 20
+# More than any whole number in a file has.
+_MAX_DIGITS = 9
 # A line above a table that names the separator of its cells to Excel.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
 # Where a quote is written before a cell that a spreadsheet would take for a formula,
@@ -210,13 +212,13 @@ def parse_finite_number(word: str) -> float | None:
     return number
 
 
-def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
+def parse_whole_number(word: str) -> int | None:
     """Parse ASCII digits.
 
     Returns None for any other text, or more digits than any such number has.
     """
     # Converting a huge number takes long.
-    if not word.isascii() or not word.isdigit() or len(word) > max_digits:
+    if not word.isascii() or not word.isdigit() or len(word) > _MAX_DIGITS:
         return None
     return int(word)
 

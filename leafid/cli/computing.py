@@ -1,13 +1,12 @@
-"""The work that commands share: pictures and recipes to train on, cache and workers."""
+"""The work that commands share: pictures in workers, and the feature cache."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from leafid.api import select_pictures
 from leafid.cli.arguments import (
     TYPES,
     CacheOptions,
@@ -23,7 +22,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import find_bundled_model, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, log_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.picture import Collection, EmptyClass, Picture
+from leafid.pictures.picture import Collection, Picture
 
 T = TypeVar("T")
 
@@ -105,17 +104,3 @@ class TrainingOptions(PictureOptions):
         "folder of such files (default: default)",
         metavar="R",
     )
-
-
-def read_training_pictures(
-    paths: str | Sequence[str], options: PictureOptions, *, all_parts: bool = False
-) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of collections' training parts, or of all.
-
-    The second result says whether some can't be used.
-    """
-    collection = options.read(paths, EmptyClass)
-    pictures = select_pictures(
-        collection.pictures, all_parts=all_parts, source=str(collection.root)
-    )
-    return pictures, collection.is_incomplete

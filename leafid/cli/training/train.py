@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.api import assign_types_and_warn, load_recipes
+from leafid.api import assign_types_and_warn, load_recipes, select_pictures
 from leafid.cli.arguments import (
     SEED,
     CacheOptions,
@@ -40,18 +40,14 @@ from leafid.cli.arguments import (
     positional,
     switch,
 )
-from leafid.cli.computing import (
-    TrainingOptions,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import assign_types, find_bundled_model
 from leafid.model.held_out import SCORE_TITLES
 from leafid.model.model import Model
-from leafid.pictures.picture import Picture, group_by_collection
+from leafid.pictures.picture import EmptyClass, Picture, group_by_collection
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import select_unknown_pictures
 from leafid.training.extending import check_extension, extend
@@ -100,7 +96,8 @@ def run(options: Options, console: Console) -> int:
             "--recipe, --only-type and --unknown"
         )
 
-    pictures, is_incomplete = read_training_pictures(options.collections, options)
+    collection = options.read(options.collections, EmptyClass)
+    pictures = select_pictures(collection.pictures, source=str(collection.root))
     parts = {picture.part for picture in pictures}
     # Scores on a test part would mean nothing.
     if parts.isdisjoint({None, "train"}):
@@ -128,7 +125,7 @@ def run(options: Options, console: Console) -> int:
             f"leafid: {len(loader.unreadable)} pictures could not be read and were "
             "left out"
         )
-    return int(bool(loader.unreadable) or is_incomplete)
+    return int(bool(loader.unreadable) or collection.is_incomplete)
 
 
 def _train(
