@@ -119,7 +119,7 @@ def train(
             read_training_pictures(collection, assume_type), loader
         )
         recipes = load_recipes(recipe, pictures, only_type)
-        further = select_unknown_pictures(
+        unknown_pictures = select_unknown_pictures(
             read_with_type(unknown, assume_type, "unknown"), pictures
         )
         return train_model(
@@ -128,7 +128,7 @@ def train(
             loader,
             seed,
             thumbnails=thumbnails,
-            unknown=assign_types(further, loader),
+            unknown=assign_types(unknown_pictures, loader),
         )
 
 
@@ -167,8 +167,8 @@ def extend(
     pictures = read_training_pictures(collection, assume_type)
     extending.check_extension(model, pictures)
     with open_loader(jobs, cache) as loader:
-        typed = assign_types(pictures, loader, model.recogniser)
-        return extending.extend(model, typed, loader, thumbnails=thumbnails)
+        pictures = assign_types(pictures, loader, model.recogniser)
+        return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
 
 def read_training_pictures(

@@ -232,7 +232,7 @@ class LineProblems:
     def __init__(self, file: StrPath) -> None:
         self.file = file
         #: Lines, infinity for the file as a whole, and messages.
-        self._listed: list[tuple[float, str]] = []
+        self._messages: list[tuple[float, str]] = []
         self._count = 0
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
@@ -244,7 +244,7 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            messages = [message for _, message in sorted(self._listed)]
+            messages = [message for _, message in sorted(self._messages)]
             if more := self._count - len(messages):
                 messages.append(f"{self.file}: and {count_noun(more, 'problem')} more")
             raise ProblemsError(messages)
@@ -252,11 +252,11 @@ class LineProblems:
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
-        if len(self._listed) < MAX_PROBLEMS:
+        if len(self._messages) < MAX_PROBLEMS:
             place = str(self.file)
             if line is not None:
                 place += f":{line}"
-            self._listed.append((line or math.inf, f"{place}: {problem}"))
+            self._messages.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
         """Check that `key` is new among the keys of its kind ("every id").

@@ -69,7 +69,7 @@ def map_pictures(
     """
     pictures = collection.pictures
     loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
-    typed = list(pictures)
+    with_types = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):
             recognised = recogniser.recognise_pictures(
@@ -81,11 +81,11 @@ def map_pictures(
                 if probability is not None
             )
             log_types(types, MIN_COLLECTION)
-            typed = [picture for picture, _ in recognised]
+            with_types = [picture for picture, _ in recognised]
         results = loader.show_progress(
-            loader.map_pictures(function, typed), len(typed), what
+            loader.map_pictures(function, with_types), len(with_types), what
         )
-        for picture, result in zip(typed, results, strict=True):
+        for picture, result in zip(with_types, results, strict=True):
             if result is not None:
                 yield picture, result
     console.status = int(bool(loader.unreadable) or collection.is_incomplete)

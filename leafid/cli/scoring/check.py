@@ -48,14 +48,14 @@ def run(options: Options, console: Console) -> int:
         )
     if output:
         check_output(output, [options.run, options.against], "--to")
-    known = read_known_names(options.against, **reading) if options.against else None
+    names = read_known_names(options.against, **reading) if options.against else None
     try:
-        checked = check_run(options.run, known)
+        answers = check_run(options.run, names)
     except ProblemsError as error:
         console.print(str(error))
         return 1
     if output:
-        write_run(checked, output, form)
-    pictures = count_noun(len(checked.pictures), "picture")
-    console.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
+        write_run(answers, output, form)
+    pictures = count_noun(len(answers.pictures), "picture")
+    console.print(f"ok: {pictures}, {count_noun(len(answers), 'prediction')}")
     return 0

@@ -101,11 +101,11 @@ def run(options: Options, console: Console) -> int:
             expected = f"expected collections ({', '.join(names)})"
             raise UsageError(f"--thumbnails-of: {expected}, found {name!r}")
     if options.licence:
-        licensed = [
+        pictures = [
             replace(picture, licence=picture.licence or options.licence)
             for picture in collection.pictures
         ]
-        collection = replace(collection, pictures=tuple(licensed))
+        collection = replace(collection, pictures=tuple(pictures))
     work = _extend if options.extend else _train
     with open_loader(options, console) as loader:
         model, lines = work(
