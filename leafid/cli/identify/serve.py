@@ -40,7 +40,8 @@ class Options:
     )
     model: str | None = option("the model (default: the bundled one)")
     language: str | None = option(
-        "language of the page (default: that of the browser)", choices=tuple(LANGUAGES)
+        "language of the page (default: what the browser wants)",
+        choices=tuple(LANGUAGES),
     )
     jobs: int = JOBS
 

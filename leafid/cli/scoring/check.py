@@ -2,9 +2,8 @@
 
 Without --against only the file itself is checked: its format, ranks, scores, repeated
 species. With a collection or ground truth (a folder of XML, a …GroundTruth.txt, a CSV
-table) its pictures have to be those of the collection, and some of its species; a
-warning counts other species. --to writes the checked run in another format: run (that
-of 2011), csv or trec.
+table) its pictures have to be of the collection, and some of its species; a warning
+counts other species. --to writes the run in another format: run (of 2011), csv or trec.
 
 The exit status is 1 when anything is wrong.
 

@@ -57,8 +57,8 @@ class Options(TrainingOptions, CacheOptions):
     )
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
-        "add the species to those of this model, or of the 'bundled' one, with the "
-        "model's recipes",
+        "add the species to this model, or to the 'bundled' one, with the model's "
+        "recipes",
         metavar="MODEL",
     )
     unknown: str | None = option(
