@@ -1,5 +1,6 @@
 """The measures of leaves, and how sure each is, by what it depends on."""
 
+import csv
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,6 @@ import numpy as np
 from leafid.descriptors.traits import measure_cut
 from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.result import Segmentation
-from leafid.textfiles import read_records
 
 # Share of the confidence where the leaf may be several.
 _SEVERAL = 0.5
@@ -24,8 +24,8 @@ def list_measures() -> dict[str, dict[str, str]]:
     Each has ``unit``, ``what it is``, ``source``, and what its confidence ``depends
     on`` besides the outline. A unit ``length`` is pixels or millimetres.
     """
-    rows = read_records(Path(__file__).with_name("measures.csv"))
-    return {row.pop("measure"): row for row in rows}
+    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
+    return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
 
 
 def compose_confidence(
