@@ -164,9 +164,9 @@ def extend(
     # As for `train`.
     from leafid.training import extending
 
-    pictures = read_training_pictures(collection, assume_type)
-    extending.check_extension(model, pictures)
     with open_loader(jobs, cache) as loader:
+        pictures = read_training_pictures(collection, assume_type)
+        extending.check_extension(model, pictures)
         pictures = assign_types(pictures, loader, model.recogniser)
         return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
