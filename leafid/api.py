@@ -20,11 +20,10 @@ from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.files import StrPath
 from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
-from leafid.model.recogniser import TypeRecogniser
 from leafid.pages.explaining import Explanation, explain_answer
 from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
 from leafid.pictures.conversion import list_pictures
-from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
+from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
 from leafid.pictures.splits import (
     assume_plants,
     check_labels,
@@ -67,7 +66,7 @@ def train(
     assume_type: TypeName | None = None,
     only_type: TypeName | None = None,
     jobs: int = 1,
-    cache: StrPath | bool = True,
+    cache: StrPath | bool | FeatureLoader = True,
     seed: Seed = 0,
     thumbnails: bool | Sequence[str] = True,
 ) -> Model:
@@ -112,14 +111,15 @@ def train(
     LeafidError
         When there is nothing to train on, or no such recipe or type.
     """
-    from leafid.training.model import (
-        train as train_model,
-    )  # scikit-learn takes a second to import
+    # The training takes a second to import.
+    from leafid.training.model import train as train_model
 
     with open_loader(jobs, cache) as loader:
-        pictures = read_training_pictures(collection, assume_type, loader)
+        pictures = assign_types_and_warn(
+            read_training_pictures(collection, assume_type), loader
+        )
         recipes = load_recipes(recipe, pictures, only_type)
-        further = select_unknown_pictures(
+        unknown_pictures = select_unknown_pictures(
             read_with_type(unknown, assume_type, "unknown"), pictures
         )
         return train_model(
@@ -128,7 +128,7 @@ def train(
             loader,
             seed,
             thumbnails=thumbnails,
-            unknown=assign_types(further, loader),
+            unknown=assign_types(unknown_pictures, loader),
         )
 
 
@@ -139,7 +139,7 @@ def extend(
     *,
     assume_type: TypeName | None = None,
     jobs: int = 1,
-    cache: StrPath | bool = True,
+    cache: StrPath | bool | FeatureLoader = True,
     thumbnails: bool | Sequence[str] = True,
 ) -> Model:
     """Add the species of a collection to a model, without its training pictures.
@@ -161,27 +161,24 @@ def extend(
         When the model knows a species of the collection, doesn't learn from a type of
         its pictures, or was trained with classifiers that are not linear.
     """
-    from leafid.training.extending import extend as extend_model
+    # As for `train`.
+    from leafid.training import extending
 
     with open_loader(jobs, cache) as loader:
-        pictures = read_training_pictures(
-            collection, assume_type, loader, model.recogniser
-        )
-        return extend_model(model, pictures, loader, thumbnails=thumbnails)
+        pictures = read_training_pictures(collection, assume_type)
+        extending.check_extension(model, pictures)
+        pictures = assign_types(pictures, loader, model.recogniser)
+        return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
 
 def read_training_pictures(
-    collection: Labelled,
-    assume_type: TypeName | None,
-    loader: FeatureLoader,
-    recogniser: TypeRecogniser | None = None,
+    collection: Labelled, assume_type: TypeName | None
 ) -> list[Picture]:
-    """Select labelled pictures, and give each a type.
-
-    The bundled model recognises unknown types by default.
-    """
-    pictures = select_pictures(read_with_type(collection, assume_type))
-    return assign_types_and_warn(pictures, loader, recogniser)
+    """Read pictures, and select those to learn from, as `select_pictures` does."""
+    source = "the collection"
+    if isinstance(collection, Collection):
+        source = str(collection.root)
+    return select_pictures(read_with_type(collection, assume_type), source=source)
 
 
 def read_with_type(
@@ -210,27 +207,23 @@ def select_pictures(
 
 
 def assign_types_and_warn(
-    pictures: Sequence[Picture],
-    loader: FeatureLoader,
-    recogniser: TypeRecogniser | None = None,
+    pictures: Sequence[Picture], loader: FeatureLoader
 ) -> list[Picture]:
     """Recognise unknown acquisition types.
 
-    Warn that unknown plants make held-out scores too high. A model that is extended has
-    a recogniser, and keeps its scores.
+    Warn that unknown plants make held-out scores too high.
     """
-    if recogniser is None:
-        check_labels(pictures)
-        if n_unknown := sum(picture.plant is None for picture in pictures):
-            _log.warning(
-                "the plants of %d of %d pictures are unknown: where several show one "
-                "plant, held-out scores are too high (top-1 0.993 instead of 0.85 for "
-                "scans of ImageCLEF 2011); say --plants-from, or look for pictures of "
-                "one leaf with 'leafid info --similar'",
-                n_unknown,
-                len(pictures),
-            )
-    return assign_types(pictures, loader, recogniser)
+    check_labels(pictures)
+    if n_unknown := sum(picture.plant is None for picture in pictures):
+        _log.warning(
+            "the plants of %d of %d pictures are unknown: where several show one "
+            "plant, held-out scores are too high (top-1 0.993 instead of 0.85 for "
+            "scans of ImageCLEF 2011); say --plants-from, or look for pictures of "
+            "one leaf with 'leafid info --similar'",
+            n_unknown,
+            len(pictures),
+        )
+    return assign_types(pictures, loader)
 
 
 def load_recipes(

@@ -7,9 +7,10 @@ value that it refuses is searched here, part by part.
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator
-from functools import partial
-from types import UnionType
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from os import PathLike
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -18,27 +19,26 @@ from typing import (
     Union,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 import msgspec
-from msgspec.inspect import EnumType, type_info
 
 from leafid.errors import LeafidError
 from leafid.files import StrPath
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
-# The words of messages for kinds of types in msgspec; all others are tables.
+# The words of messages for types.
 _WORDS = {
-    "BoolType": "true or false",
-    "FloatType": "a number",
-    "IntType": "a whole number",
-    "ListType": "a list",
-    "NoneType": "nothing",
-    "StrType": "text",
-    "TupleType": "a list",
-    "VarTupleType": "a list",
+    Iterable: "several values",
+    NoneType: "nothing",
+    PathLike: "a path",
+    bool: "true or false",
+    float: "a number",
+    int: "a whole number",
+    list: "a list",
+    str: "text",
+    tuple: "a list",
 }
 # The words for limits of values, by their names in msgspec.
 _LIMITS = {
@@ -48,13 +48,6 @@ _LIMITS = {
     "min_length": "of length >=",
     "pattern": "matching regex",
 }
-
-
-class _Nothing:
-    """The value of a key that a table lacks."""
-
-    def __repr__(self) -> str:
-        return "nothing"
 
 
 def parse_toml(text: str, type_: type[T], source: object) -> T:
@@ -82,9 +75,14 @@ def read_json(file: StrPath, type_: type[T]) -> T:
 
 
 def convert(data: Any, type_: type[T], source: object) -> T:
-    """Convert plain data to a type by `check_types`.
+    """Convert plain data of TOML or JSON to a type of msgspec, and check every value.
 
-    Refuse numbers that aren't finite, and invalid characters.
+    Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a
+    ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
+    object. At the first value that isn't as expected a `LeafidError` is raised: it
+    begins with `source`, such as a file's path, and gives the value's path in the data,
+    what was expected and what was found. Numbers that aren't finite are refused, too,
+    and invalid characters.
     """
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
@@ -93,43 +91,22 @@ def convert(data: Any, type_: type[T], source: object) -> T:
             f"{source}: expected finite numbers and text of Unicode characters, found "
             "others"
         ) from None
-    return check_types(data, type_, source)
-
-
-def check_types(
-    data: Any,
-    type_: type[T],
-    source: object,
-    decode: Callable[[type, Any], Any] | None = None,
-) -> T:
-    """Convert plain data of TOML or JSON to a type of msgspec, and check every value.
-
-    Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a
-    ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
-    object. ``decode(type, value)`` makes an object of a type that msgspec doesn't know,
-    or raises a `ValueError`. At the first value that isn't as expected a `LeafidError`
-    is raised: it begins with `source`, such as a file's path, and gives the value's
-    path in the data, what was expected and what was found.
-    """
-    attempt = partial(msgspec.convert, dec_hook=decode, str_keys=True)
     try:
-        return attempt(data, type_)
+        return msgspec.convert(data, type_, str_keys=True)
     except (ValueError, OverflowError) as error:
-        problem = next(_find_problems(data, type_, "", attempt), str(error))
+        problem = next(_find_problems(data, type_, ""), str(error))
         raise LeafidError(f"{source}: {problem.removeprefix('.')}") from None
 
 
-def _find_problems(
-    value: Any, type_: Any, path: str, attempt: Callable[[Any, Any], Any]
-) -> Iterator[str]:
+def _find_problems(value: Any, type_: Any, path: str) -> Iterator[str]:
     """Find the problems of a value's parts, then of the value itself."""
     for step, part, part_type in _list_parts(value, type_):
-        yield from _find_problems(part, part_type, path + step, attempt)
+        yield from _find_problems(part, part_type, path + step)
     try:
-        attempt(value, type_)
+        msgspec.convert(value, type_, str_keys=True)
     except (ValueError, OverflowError) as error:
         shown = "nothing" if value is None else f"{value!r:.100}"
-        expected = f"expected {_describe_type(type_info(type_))}, found {shown}"
+        expected = f"expected {describe_type(type_)}, found {shown}"
         yield f"{path}: {error.__cause__ or expected}".lstrip(":., ")
 
 
@@ -158,32 +135,44 @@ def _list_entries(table: dict[Any, Any], type_: Any) -> Iterator[tuple[str, Any,
             if key_type is not int:
                 yield ", key", key, key_type
             yield f".{key}", value, value_type
-    node: Any = type_info(type_)
-    names: list[str] = []
-    for field in getattr(node, "fields", ()):
-        names.append(field.encode_name)
-        if field.required or names[-1] in table:
-            hints = get_type_hints(type_, include_extras=True)
-            yield f".{names[-1]}", table.get(names[-1]), hints[field.name]
-    if getattr(node, "forbid_unknown_fields", False):
-        for key in table:
-            yield ", key", key, Literal[tuple(names)]
+    if isinstance(type_, type(msgspec.Struct)):
+        fields = msgspec.structs.fields(type_)
+        for field in fields:
+            if field.required or field.encode_name in table:
+                name = field.encode_name
+                yield f".{name}", table.get(name), field.type
+        if type_.__struct_config__.forbid_unknown_fields:
+            names = sorted(field.encode_name for field in fields)
+            for key in table:
+                yield ", key", key, Literal[tuple(names)]
 
 
-def _describe_type(node: Any) -> str:
-    """List the words for a type, or the values that it allows."""
-    words: list[object] = []
-    for part in getattr(node, "types", (node,)):  # of a union
-        word = _WORDS.get(type(part).__name__, "a table")
-        for name, sign in _LIMITS.items():
-            limit = getattr(part, name, None)
-            if limit is not None:
-                word += f" {sign} {limit}"
-        if items := getattr(part, "item_types", ()):
-            word += f" of length {len(items)}"
-        members = [*part.cls] if isinstance(part, EnumType) else [word]
-        words += getattr(part, "values", members)
-    *first, last = map(str, words)
+def describe_type(type_: Any) -> str:
+    """Describe a type by words, or by the values that it allows."""
+    *first, last = dict.fromkeys(_list_words(type_))
     if not first:
         return last
     return f"{', '.join(first)} or {last}"
+
+
+def _list_words(type_: Any) -> list[str]:
+    origin = get_origin(type_) or type_
+    parts = get_args(type_)
+    if origin in {Union, UnionType}:
+        return [word for part in parts for word in _list_words(part)]
+    if origin is Annotated:
+        words = _list_words(parts[0])
+        for name, sign in _LIMITS.items():
+            if (limit := getattr(parts[1], name)) is not None:
+                words += [sign, str(limit)]
+        return [" ".join(words)]
+    if origin is Literal:
+        return [*map(str, parts)]
+    if issubclass(origin, Enum):
+        return [*map(str, origin)]
+    if issubclass(origin, msgspec.Struct | Mapping):
+        return ["a table"]
+    word = _WORDS.get(origin, origin.__name__)
+    if origin is tuple and ... not in parts:
+        word += f" of length {len(parts)}"
+    return [word]

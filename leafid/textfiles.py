@@ -18,11 +18,14 @@ import defusedxml.ElementTree
 
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import StrPath, open_input
+from leafid.grouping import count_noun
 
 #: Maximum size of a text file.
 MAX_BYTES = 1 << 28
 #: Maximum size of an XML file.
 MAX_XML_BYTES = 1 << 20
+# More than any whole number in a file has.
+_MAX_DIGITS = 9
 # A line above a table that names the separator of its cells to Excel.
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
 # Where a quote is written before a cell that a spreadsheet would take for a formula,
@@ -156,6 +159,12 @@ def escape_formula(cell: Any) -> Any:
     return _FORMULA_START.sub("'", cell) if isinstance(cell, str) else cell
 
 
+def read_records(file: StrPath) -> list[dict[str, str]]:
+    """Read a CSV file whose rows have all cells of its heading."""
+    (_, heading), *rows = read_table(file)
+    return [dict(zip(heading, cells, strict=True)) for _, cells in rows]
+
+
 def read_xml(file: StrPath) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
@@ -203,13 +212,13 @@ def parse_finite_number(word: str) -> float | None:
     return number
 
 
-def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
+def parse_whole_number(word: str) -> int | None:
     """Parse ASCII digits.
 
     Returns None for any other text, or more digits than any such number has.
     """
     # Converting a huge number takes long.
-    if not word.isascii() or not word.isdigit() or len(word) > max_digits:
+    if not word.isascii() or not word.isdigit() or len(word) > _MAX_DIGITS:
         return None
     return int(word)
 
@@ -223,7 +232,7 @@ class LineProblems:
     def __init__(self, file: StrPath) -> None:
         self.file = file
         #: Lines, infinity for the file as a whole, and messages.
-        self._listed: list[tuple[float, str]] = []
+        self._messages: list[tuple[float, str]] = []
         self._count = 0
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
@@ -235,24 +244,19 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            messages = [
-                message
-                for _, message in sorted(self._listed, key=lambda entry: entry[0])
-            ]
+            messages = [message for _, message in sorted(self._messages)]
             if more := self._count - len(messages):
-                messages.append(
-                    f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"
-                )
+                messages.append(f"{self.file}: and {count_noun(more, 'problem')} more")
             raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
-        if len(self._listed) < MAX_PROBLEMS:
+        if len(self._messages) < MAX_PROBLEMS:
             place = str(self.file)
             if line is not None:
                 place += f":{line}"
-            self._listed.append((line or math.inf, f"{place}: {problem}"))
+            self._messages.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
         """Check that `key` is new among the keys of its kind ("every id").

@@ -20,6 +20,7 @@ from leafid.cli.outputs import Console
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
+from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
@@ -213,6 +214,12 @@ def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
         "--cache",
         drawn_cache,
     )
+
+
+@pytest.fixture(scope="session")
+def model(drawn_model):
+    """A model with records of its species."""
+    return Model.read(drawn_model)
 
 
 @pytest.fixture(scope="session")

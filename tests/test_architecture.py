@@ -20,6 +20,7 @@ ROOMS = (
     "model",
     "training",
     "pages",
+    "web",
     "api",
     "measurement",
     "sklearn",

@@ -7,7 +7,7 @@ parsed value has.
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
-from leafid.pictures.picture import AcquisitionType, Collection, Picture
+from leafid.pictures.picture import AcquisitionType, Collection
 from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
@@ -263,15 +263,11 @@ class PictureOptions(ReadingOptions):
         Problems of the classes `refused` are raised.
         """
         collection = read_and_warn(paths, refused, **self.as_keywords())
-        pictures = self.assume(collection.pictures)
-        return replace(collection, pictures=tuple(pictures))
-
-    def assume(self, pictures: Iterable[Picture]) -> list[Picture]:
-        """Give pictures the type that is assumed, if one is."""
         if not self.assume_type:
-            return [*pictures]
+            return collection
         type_ = AcquisitionType(self.assume_type)
-        return [replace(picture, type=type_) for picture in pictures]
+        pictures = [replace(picture, type=type_) for picture in collection.pictures]
+        return replace(collection, pictures=tuple(pictures))
 
 
 class UnlabelledOptions(PictureOptions):

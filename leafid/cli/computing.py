@@ -1,13 +1,12 @@
-"""The work that commands share: pictures and recipes to train on, cache and workers."""
+"""The work that commands share: pictures in workers, and the feature cache."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from leafid.api import select_pictures
 from leafid.cli.arguments import (
     TYPES,
     CacheOptions,
@@ -23,7 +22,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import find_bundled_model, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, log_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.picture import Collection, EmptyClass, Picture
+from leafid.pictures.picture import Collection, Picture
 
 T = TypeVar("T")
 
@@ -70,7 +69,7 @@ def map_pictures(
     """
     pictures = collection.pictures
     loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
-    typed = list(pictures)
+    with_types = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):
             recognised = recogniser.recognise_pictures(
@@ -82,11 +81,11 @@ def map_pictures(
                 if probability is not None
             )
             log_types(types, MIN_COLLECTION)
-            typed = [picture for picture, _ in recognised]
+            with_types = [picture for picture, _ in recognised]
         results = loader.show_progress(
-            loader.map_pictures(function, typed), len(typed), what
+            loader.map_pictures(function, with_types), len(with_types), what
         )
-        for picture, result in zip(typed, results, strict=True):
+        for picture, result in zip(with_types, results, strict=True):
             if result is not None:
                 yield picture, result
     console.status = int(bool(loader.unreadable) or collection.is_incomplete)
@@ -105,17 +104,3 @@ class TrainingOptions(PictureOptions):
         "folder of such files (default: default)",
         metavar="R",
     )
-
-
-def read_training_pictures(
-    paths: str | Sequence[str], options: PictureOptions, *, all_parts: bool = False
-) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of collections' training parts, or of all.
-
-    The second result says whether some can't be used.
-    """
-    collection = options.read(paths, EmptyClass)
-    pictures = select_pictures(
-        collection.pictures, all_parts=all_parts, source=str(collection.root)
-    )
-    return pictures, collection.is_incomplete

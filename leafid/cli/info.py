@@ -61,8 +61,9 @@ class Options(ReadingOptions):
         f"the folder to write {FILE_NAME} of a model to", metavar="DIR"
     )
     similar: str | None = option(
-        "look for pictures of one leaf, scanned twice or resized, among those of each "
-        "label, and write a table for --metadata in which they are of one plant",
+        "look for pictures of one leaf, scanned twice or resized, among the pictures "
+        "of each label, and write a table for --metadata in which they are of one "
+        "plant",
         metavar="TABLE",
     )
     language: str = LANGUAGE

@@ -10,7 +10,6 @@ import traceback
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from textwrap import fill
 
@@ -28,7 +27,7 @@ from leafid.errors import (
     naming_what_to_install,
     to_one_line,
 )
-from leafid.textfiles import read_table
+from leafid.textfiles import read_records
 from leafid.translation import DEFAULT_LANGUAGE, using_language
 
 #: The modules of all commands, below `leafid.cli`: each has the class Options, and the
@@ -37,12 +36,10 @@ from leafid.translation import DEFAULT_LANGUAGE, using_language
 COMMANDS: dict[str, str] = {}
 #: What each command does, by the headings of the overview.
 GROUPS: defaultdict[str, dict[str, str]] = defaultdict(dict)
-for _, (_group, _module, _summary) in islice(
-    read_table(Path(__file__).with_name("commands.csv")), 1, None
-):
-    _name = _module.rpartition(".")[2].replace("_", "-")
-    COMMANDS[_name] = _module
-    GROUPS[_group][_name] = _summary
+for _row in read_records(Path(__file__).with_name("commands.csv")):
+    _name = _row["module"].rpartition(".")[2].replace("_", "-")
+    COMMANDS[_name] = _row["module"]
+    GROUPS[_row["group"]][_name] = _row["summary"]
 #: Number of warnings of one kind that are shown; more are counted.
 _MAX_ALIKE = 10
 EXIT_BAD_DATA = 1

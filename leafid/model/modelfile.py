@@ -22,7 +22,6 @@ import leafid
 from leafid.errors import LeafidError, is_out_of_memory
 from leafid.files import StrPath, open_input, open_output
 from leafid.permissions import ESTIMATORS, check_allowed
-from leafid.schema import check_types
 
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 7
@@ -118,11 +117,16 @@ def read_object(path: StrPath, type_: type[T]) -> T:
                 )
             if _holds_estimators(manifest["model"]):
                 check_allowed(ESTIMATORS, f"{path}: {_FORGERY}")
-            place = f"{path}: the model can't be used: manifest"
-            return check_types(manifest["model"], type_, place, _make_decoder(arrays))
+            return msgspec.convert(
+                manifest["model"],
+                type_,
+                dec_hook=_make_decoder(arrays),
+                str_keys=True,
+            )
     except (
         SafetensorError,
         ValueError,
+        OverflowError,
         LookupError,
         TypeError,
         AttributeError,

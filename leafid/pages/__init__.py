@@ -1,1 +1,1 @@
-"""HTML pages: report, explanation, field guide, ``leafid serve`` and its JSON API."""
+"""HTML pages that are files: report, explanation, field guide."""

@@ -14,7 +14,6 @@ from msgspec import to_builtins
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.measure_confidence import compose_confidence
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.shape.contour import Points
 from leafid.descriptors.traits import (
     MIN_CONFIDENCE,
@@ -22,15 +21,14 @@ from leafid.descriptors.traits import (
     measure_reliable_traits,
 )
 from leafid.features.extractor import segment_as_type
-from leafid.features.recipe import LONGEST_SIDE, Expert
-from leafid.learning.fusion import fuse
-from leafid.model.answer import Answer, rank_species
-from leafid.model.identifier import Identifier, expert_trust
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.model.answer import Answer
 from leafid.model.model import Model
 from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, Thumbnail, find_leaf_kind
 from leafid.notebook import NotebookMixin, plot_outlines
 from leafid.pages.comparing import choose_rival, compare_species
+from leafid.pages.opinions import collect_opinions
 from leafid.pages.trait_statements import Statement, read_titles, state_traits
 from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
@@ -47,8 +45,6 @@ SPECIES_SHOWN = 5
 PICTURED_SPECIES = 3
 #: Number of pictures of such a species.
 PICTURES_SHOWN = 3
-# Number of species that an expert names.
-_NAMED = 3
 # Measures, by the traits with other names that have the same confidence.
 _MEASURES = {
     "petiole": "petiole_length",
@@ -57,13 +53,6 @@ _MEASURES = {
     "parallel": "aspect",
     "tooth_depth": "tooth_height",
 }
-#: What the views of local descriptors show.
-VIEWS = {
-    "leaf": "the cut-out leaf",
-    "upright": "the upright leaf",
-    "picture": "the whole picture",
-}
-
 #: Longest side that pictures to explain are read with: in one of them, a leaf may be
 #: small.
 READ_SIDE = 4 * LONGEST_SIDE
@@ -221,7 +210,7 @@ def explain(
     if answer.verdict != "no-leaf" or ends:
         traits, note = _measure_traits(image, leaf, answer, model.species, ends)
         outlines = sketch_outlines(leaf.blade)
-        opinions = _collect_opinions(model[answer.type].identifier, reduced_image)
+        opinions = collect_opinions(model[answer.type].identifier, reduced_image)
     if answer.has_leaf:
         ranking = answer.ranking[:SPECIES_SHOWN]
     compared = []
@@ -383,46 +372,3 @@ def _order_thumbnail(
         if name in values and name in thumbnail.traits
     ]
     return thumbnail.type != type_, float(np.mean(gaps)) if gaps else np.inf
-
-
-def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
-    """Collect what each expert says about a picture of the identifier's type.
-
-    The most influential expert comes first.
-    """
-    extractor = identifier.extractor
-    features = extractor.extract(shrink(image, extractor.longest_side), identifier.type)
-    scores = identifier.score([features])
-    trust = expert_trust(identifier.recipe, np.array([features.confidence]))
-    spreads = np.array([each[np.isfinite(each)].std() for each in scores])
-    influence = identifier.weights * np.ravel(trust) * spreads
-    shares = influence / (influence.sum() or 1)
-    opinions: list[dict[str, Any]] = []
-    experts = [*identifier.recipe.experts.items()]
-    for index in np.argsort(-shares, kind="stable"):
-        name, expert = experts[index]
-        one = slice(index, index + 1)
-        probabilities = fuse(scores[one], trust[one], identifier.weights[one])[0]
-        ranking = rank_species(probabilities, identifier.species)[:_NAMED]
-        opinions.append(
-            {
-                "name": name,
-                "description": _describe_expert(expert),
-                "share": float(shares[index]),
-                "ranking": ranking if shares[index] else [],
-            }
-        )
-    return opinions
-
-
-def _describe_expert(expert: Expert) -> str:
-    if not expert.is_local:
-        families = [translate(name.replace("_", " ")) for name in expert.families]
-        return translate(
-            "measures of the leaf: {families}", families=", ".join(families)
-        )
-    return translate(
-        "{features} of {view}",
-        features=translate(LOCAL_DESCRIPTORS[expert.descriptor].summary),
-        view=translate(VIEWS[expert.view]),
-    )

@@ -1,13 +1,11 @@
-"""The plots of pages, as images of SVG.
+"""The plots of pages, as SVG.
 
 Drawn without pyplot, whose global state and windows nothing here needs.
 """
 
-import base64
 import io
 import warnings
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -50,28 +48,21 @@ def draw_points(
         axes.grid(axis="x")
         if len(scores) > 1:
             figure.legend(loc="outside upper left")
-        return _to_image(figure, f"{x} of {', '.join(names)}")
+        return _to_svg(figure)
 
 
-def draw_curve_plot(table: Table) -> tuple[str, str]:
-    """Draw the curves of a table of `make_curve_table`.
-
-    Returns an image of HTML, and its source, SVG.
-    """
+def draw_curve_plot(table: Table) -> str:
+    """Draw the curves of a table of `make_curve_table`."""
     with rc_context(fname=_STYLE):
         figure = Figure((4.6, 4.2))
         draw_curves(table, figure.subplots())
-        return _to_image(figure, table.title), _to_svg(figure)
+        return _to_svg(figure)
 
 
-def draw_confusion_matrix(
-    species: Sequence[str], counts: NDArray[np.intp], run: str
-) -> tuple[str, str]:
+def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp]) -> str:
     """Draw how often each species got which first answer of a run, (n, n + 1).
 
     The last column is of all others.
-
-    Returns an image of HTML, and its source, SVG.
     """
     n_rows, n_columns = counts.shape
     with rc_context(fname=_STYLE):
@@ -90,16 +81,14 @@ def draw_confusion_matrix(
         axes.set_yticks(range(n_rows), names[:-1], style="italic")
         axes.tick_params(labelsize=8.5)
         axes.set(xlabel="first answer", ylabel="correct species")
-        axis_words = "correct species in rows, first answers in columns"
-        description = f"Confusion matrix of {run}: {axis_words}"
-        return _to_image(figure, description), _to_svg(figure)
+        return _to_svg(figure)
 
 
 def draw_ranks(mean_ranks: Any, p_values: Any, critical_difference: float) -> str:
     """Draw the critical difference diagram of mean ranks, with scikit-posthocs.
 
     Crossbars join runs that don't differ. The ranks are a series by run, the p values
-    a frame of these. Returns SVG.
+    a frame of these.
     """
     lines = {"linestyle": "-", "marker": ""}
     with rc_context({"axes.spines.top": True}, fname=_STYLE):
@@ -118,16 +107,6 @@ def draw_ranks(mean_ranks: Any, p_values: Any, critical_difference: float) -> st
             crossbar_props=lines,
         )
         return _to_svg(figure)
-
-
-def _to_image(figure: Figure, description: str) -> str:
-    """Make an image of HTML, whose source is the plot itself."""
-    data = base64.b64encode(_to_svg(figure).encode()).decode()
-    width, height = (round(96 * side) for side in figure.get_size_inches())
-    label = escape(clean_text(description))
-    size = f'width="{width}" height="{height}"'
-    source = f"data:image/svg+xml;base64,{data}"
-    return f'<img class="plot" alt="{label}" {size} src="{source}">'
 
 
 def _to_svg(figure: Figure) -> str:

@@ -14,7 +14,6 @@ from leafid.model.answer import format_probability
 from leafid.notebook import make_environment
 from leafid.scoring.tables import WIDTH, format_cell
 from leafid.translation import (
-    LANGUAGES,
     format_number,
     get_language,
     join_clauses,
@@ -22,35 +21,31 @@ from leafid.translation import (
     translate,
 )
 
+_FOLDER = Path(__file__).parent
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def render_page(template: str, **values: Any) -> str:
     """Render a template of `leafid/pages/templates` with these values."""
-    return _get_environment().get_template(template).render(**values)
-
-
-def render_site_page(template: str, path: str = "", **values: Any) -> str:
-    """Render a page of ``leafid serve`` that is served at a path."""
-    return render_page(template, navigation="navigation.html", path=path, **values)
+    return make_page_environment().get_template(template).render(**values)
 
 
 @cache
-def _get_environment() -> Any:
-    """Return the environment of the templates, with the filters of all pages."""
-    folder = Path(__file__).parent
+def make_page_environment(*folders: Path) -> Any:
+    """Make the environment of the templates, with the filters of all pages.
+
+    Templates in `folders` take the place of templates here of the same name.
+    """
     environment = make_environment(
-        folder / "templates", folder / "static", finalize=clean_text
+        *folders, _FOLDER / "templates", _FOLDER / "static", finalize=clean_text
     )
     environment.globals |= {
         "version": leafid.__version__,
         "language": get_language,
-        "languages": LANGUAGES,
         "translate": translate,
         "look_up": look_up,
         "format_range": format_range,
         "join_clauses": join_clauses,
-        "script_words": _translate_scripts,
     }
     environment.filters |= {
         "percent": format_share,
@@ -62,22 +57,6 @@ def _get_environment() -> Any:
         "align": align,
     }
     return environment
-
-
-def _translate_scripts() -> dict[str, str]:
-    """Translate the messages of all scripts."""
-    return {message: look_up(message) for message in list_script_messages()}
-
-
-@cache
-def list_script_messages() -> list[str]:
-    """List the messages of the scripts.
-
-    The page holds them in its language.
-    """
-    scripts = (Path(__file__).parent / "static").glob("*.js")
-    code = "".join(script.read_text(encoding="utf-8") for script in scripts)
-    return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))
 
 
 def wrap(sentence: str) -> str:

@@ -129,11 +129,10 @@ def make_report(
         rows = [*compress(answers.rows, is_differing)]
         tables["differing"] = replace(answers, title=_DIFFERING, rows=rows)
     drawings: dict[str, str] = {}
-    curves: dict[str, str] = {}
     for kind in CURVES:
         with suppress(LeafidError):
             tables[kind] = make_curve_table(kind, all_judged)
-            curves[kind], drawings[kind] = plots.draw_curve_plot(tables[kind])
+            drawings[kind] = plots.draw_curve_plot(tables[kind])
     details = []
     for judged in known:
         run = _describe_run(judged, truth, pictures)
@@ -166,7 +165,7 @@ def make_report(
         tables=tables,
         metrics=options.metrics,
         scores_plot=_plot_scores(tables["scores"], options.metrics[0].name),
-        curves=curves,
+        drawings=drawings,
         details=details,
         sections=sections,
         n_shown=len(shown),
@@ -181,7 +180,6 @@ def _describe_run(
     confusions = find_confusions(run, truth)
     names, counts = count_answers(run, truth)
     most_confused, reduced = select_most_confused(names, counts, MATRIX_SIZE)
-    image, svg = plots.draw_confusion_matrix(most_confused, reduced, run.name)
     return {
         "name": run.name,
         "species": make_run_species_table(run, confusions, truth),
@@ -196,8 +194,7 @@ def _describe_run(
             ["species", *names, "other species"],
             [[name, *row] for name, row in zip(names, counts.tolist(), strict=True)],
         ),
-        "matrix_image": image,
-        "matrix_svg": svg,
+        "matrix_svg": plots.draw_confusion_matrix(most_confused, reduced),
         "n_left_out": len(names) - len(most_confused),
         "shown": [
             _illustrate(confusion, pictures)

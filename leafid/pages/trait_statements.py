@@ -9,7 +9,6 @@ has no thresholds of bulges. By the width of the petiole, a base bulges more
 than an apex.
 """
 
-import csv
 import operator
 from collections.abc import Mapping
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leafid.descriptors.profile import is_fan
+from leafid.textfiles import read_records
 
 # Details that are sizes.
 _SIZES = {"fine", "coarse"}
@@ -76,8 +76,7 @@ class TraitTitle(NamedTuple):
 @cache
 def read_rows(name: str) -> list[dict[str, str]]:
     """Read a table of this folder."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return read_records(Path(__file__).with_name(name))
 
 
 @cache

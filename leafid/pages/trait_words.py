@@ -57,11 +57,10 @@ def _find_words(statement: Statement) -> dict[str, str]:
 
     Of several, it is the first that the number is below.
     """
-    key = ",".join(statement[:3])
     number = statement.number or 0
     return next(
         row
         for row in read_rows("trait_words.csv")
-        if ",".join([row["trait"], row["term"], row["detail"]]) == key
+        if (row["trait"], row["term"], row["detail"]) == statement[:3]
         and number < float(row["below"] or inf)
     )

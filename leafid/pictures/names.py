@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
-from leafid.textfiles import parse_finite_number, read_table, read_word_lists
+from leafid.textfiles import parse_finite_number, read_records, read_word_lists
 from leafid.translation import translate
 
 #: The species of pictures that show none of the species that a system can know,
@@ -160,8 +160,8 @@ def read_common_names() -> dict[str, dict[str, str]]:
 
     `forms` says where leaves of a species differ. What is not known is "".
     """
-    (_, heading), *rows = read_table(Path(__file__).with_name("common_names.csv"))
-    return {cells[0]: dict(zip(heading, cells, strict=True)) for _, cells in rows}
+    rows = read_records(Path(__file__).with_name("common_names.csv"))
+    return {row["species"]: row for row in rows}
 
 
 def find_accepted_name(species: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
 from leafid.errors import UsageError, escape_unprintable
-from leafid.textfiles import escape_formula
+from leafid.textfiles import escape_formula, read_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,5 +358,4 @@ def read_metrics() -> list[dict[str, str]]:
 
     They are in the order of their commands.
     """
-    with Path(__file__).with_name("metrics.csv").open(encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+    return read_records(Path(__file__).with_name("metrics.csv"))

@@ -32,9 +32,7 @@ from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
 
 
-def check_extension(
-    model: Model, pictures: Sequence[Picture], name: str = "the model"
-) -> None:
+def check_extension(model: Model, pictures: Sequence[Picture]) -> None:
     """Check that a model can learn further species.
 
     Parameters
@@ -42,8 +40,6 @@ def check_extension(
     model : Model
     pictures : sequence of Picture
         Labelled pictures of the further species.
-    name : str
-        What messages call the model.
 
     Raises
     ------
@@ -54,15 +50,14 @@ def check_extension(
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
         raise LeafidError(
-            f"{name} keeps no statistics that further species could be learned with: "
-            "not all of its classifiers are "
-            '"ridge"; train it again'
+            "the model keeps no statistics that further species could be learned "
+            'with: not all of its classifiers are "ridge"; train it again'
         )
     if known_species := sorted(
         {str(picture.species) for picture in pictures} & model.species.keys()
     ):
         raise LeafidError(
-            f"expected new species, found {len(known_species)} that {name} knows, "
+            f"expected new species, found {len(known_species)} that the model knows, "
             f"{known_species[0]!r} first; leave them out, or train on all pictures "
             "together"
         )
@@ -75,8 +70,9 @@ def check_extension(
         {picture.type for picture in pictures if picture.type} - learned_types
     ):
         raise LeafidError(
-            f"{name} learns from pictures of type {', '.join(sorted(learned_types))} "
-            f"only, and some of the new ones are of type {unknown[0]}; say "
+            "the model learns from pictures of type "
+            f"{', '.join(sorted(learned_types))} only, and some of the new ones are of "
+            f"type {unknown[0]}; say "
             "--assume-type, or leave them out"
         )
 

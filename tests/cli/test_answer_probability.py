@@ -12,8 +12,8 @@ from msgspec import structs
 from leafid.model.answer import format_probability
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages.model_workers import explain_pictures
 from leafid.pictures.picture import Picture
+from leafid.web.model_workers import explain_pictures
 from tests.model.model_files import changed
 
 SLOPE, OFFSET = 0.5, -0.25

@@ -104,17 +104,17 @@ def test_bad_data_is_one_line(cli, train, old, parts, drawn_model, tmp_path):
         (
             parts / "old",
             ("--assume-type", "scan", "--extend", old),
-            f"found 2 that {old} knows",
+            "found 2 that the model knows",
         ),
         (
             parts / "new",
             photo,
-            f"{old} learns from pictures of type scan, scan-like only",
+            "the model learns from pictures of type scan, scan-like only",
         ),
         (
             parts / "new",
             ("--extend", drawn_model),
-            f"{drawn_model} keeps no statistics",
+            "the model keeps no statistics",
         ),
         (parts / "new", ("--extend", tmp_path / "none.leafid"), "none.leafid"),
         (tmp_path / "empty", ("--extend", old), "empty"),

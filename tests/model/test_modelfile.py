@@ -63,14 +63,16 @@ def _identifier(model):
 
 
 CHANGES = {
-    "types: expected a table of length >= 1, found nothing": lambda m: m.pop("types"),
-    "types, key: expected scan, scan-like": lambda m: m["types"].update(xray=_scan(m)),
-    "types.scan.identifier.recipe: expected a table, found nothing": lambda m: (
-        _identifier(m).pop("recipe")
+    "missing required field `types`": lambda m: m.pop("types"),
+    "Invalid enum value 'xray' - at `key` in `$.types`": lambda m: m["types"].update(
+        xray=_scan(m)
     ),
-    "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(
-        plant_exponent=2
-    ),
+    "required field `recipe` - at `$.types[...].identifier`": lambda m: _identifier(
+        m
+    ).pop("recipe"),
+    "Expected `float` <= 1.0 - at `$.types[...].plant_exponent`": lambda m: _scan(
+        m
+    ).update(plant_exponent=2),
     "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(
         _identifier(m)["species"][0]
     ),

@@ -263,13 +263,13 @@ def test_values_of_another_type_are_named(value):
     if value is not None:
         with pytest.raises(LeafidError, match="expected"):
             evaluate(TRUTH, GOOD, value)
-        with pytest.raises(InputError, match="bootstrap: expected Bootstrap or None"):
+        with pytest.raises(
+            InputError, match="bootstrap: expected Bootstrap or nothing"
+        ):
             evaluate(TRUTH, GOOD, bootstrap=value)
-    with pytest.raises(
-        InputError, match="intervals: expected 'bounds' or 'error' or 'none'"
-    ):
+    with pytest.raises(InputError, match="intervals: expected bounds, error or none"):
         evaluate(TRUTH, GOOD, intervals=value)
-    with pytest.raises(InputError, match="leave_out_missing: expected True or False"):
+    with pytest.raises(InputError, match="leave_out_missing: expected true or false"):
         evaluate(TRUTH, GOOD, leave_out_missing=value)
 
 

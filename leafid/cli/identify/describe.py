@@ -80,8 +80,8 @@ def run(options: Options, console: Console) -> None:
         check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)
     files = [picture.file for picture in collection.pictures]
-    masks = find_own_masks(files, options.masks)
-    measure = partial(_measure, families=families, masks=masks)
+    mask_files = find_own_masks(files, options.masks)
+    measure = partial(_measure, families=families, mask_files=mask_files)
     with open_text(options.output, console) as stream:
         heading = ["picture", "type", "species", *get_column_names(families)]
         stream.write(format_csv([heading]))
@@ -95,12 +95,12 @@ def run(options: Options, console: Console) -> None:
 def _measure(
     picture: Picture,
     families: Sequence[str],
-    masks: Mapping[Path, list[Path]] | None,
+    mask_files: Mapping[Path, list[Path]] | None,
 ) -> list[str]:
-    own_masks = read_own_masks(picture.file, masks)
-    image = read_image(picture.file, None if own_masks else _MAX_SIDE)
+    masks = read_own_masks(picture.file, mask_files)
+    image = read_image(picture.file, None if masks else _MAX_SIDE)
     try:
-        leaves = segment_by_masks(own_masks, image)
+        leaves = segment_by_masks(masks, image)
         image = shrink(image, _MAX_SIDE)
         if len(leaves) > 1:
             raise ImageError(f"expected one mask, found {len(leaves)}")

@@ -136,7 +136,7 @@ def run(options: Options, console: Console) -> None:
         options=options,
         form=form,
         finder=finder,
-        own_masks=find_own_masks(files, options.masks),
+        mask_files=find_own_masks(files, options.masks),
         names=make_output_names(files, collection.root),
     )
     leaves: list[LeafRow] = []
@@ -154,11 +154,11 @@ def _measure(
     options: Options,
     form: str,
     finder: ScaleFinder,
-    own_masks: Mapping[Path, list[Path]] | None,
+    mask_files: Mapping[Path, list[Path]] | None,
     names: Mapping[Path, str],
 ) -> list[LeafRow]:
     """Measure the leaves of a picture, and draw them where that is asked for."""
-    masks = read_own_masks(picture.file, own_masks)
+    masks = read_own_masks(picture.file, mask_files)
     type_ = picture.require_type()
     if not masks and not type_.lies_on_sheet:
         raise ImageError(

@@ -55,12 +55,12 @@ def format_leaves(leaves: Sequence[LeafRow], form: str) -> str:
 
 def _format_table(records: Sequence[dict[str, Any]], form: str) -> str:
     """Format a table, of which text has the measures without their confidences."""
-    shown = ["picture", "leaf", "verdict", "unit", *list_measures()]
-    columns = [*records[0]] if records else shown
+    text_columns = ["picture", "leaf", "verdict", "unit", *list_measures()]
+    columns = [*records[0]] if records else text_columns
     rows = [[*record.values()] for record in records]
     if form == "text":
         rows = [[Path(picture).name, *cells] for picture, *cells in rows]
-    details = frozenset(columns) - {*shown}
+    details = frozenset(columns) - {*text_columns}
     return render([Table("", columns, rows, (), details, n_keys=2)], form, digits=2)
 
 

@@ -16,7 +16,6 @@ examples:
 import socket
 from contextlib import closing, suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.outputs import Console
@@ -41,7 +40,8 @@ class Options:
     )
     model: str | None = option("the model (default: the bundled one)")
     language: str | None = option(
-        "language of the page (default: that of the browser)", choices=tuple(LANGUAGES)
+        "language of the page (default: what the browser wants)",
+        choices=tuple(LANGUAGES),
     )
     jobs: int = JOBS
 
@@ -63,8 +63,7 @@ def run(options: Options, console: Console) -> None:
     ):
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
-        from leafid.model.bundled import find_bundled_model
-        from leafid.pages.site import (
+        from leafid.web.site import (
             is_this_machine,
             list_host_names,
             make_app,
@@ -89,25 +88,23 @@ def run(options: Options, console: Console) -> None:
             if find_spec("segno") and console.stderr.isatty():
                 show_code(f"http://{addresses[0]}:{port}/", console)
         console.note("leafid: Ctrl-C ends the server")
-        model_file = Path(options.model or find_bundled_model())
-        app = make_app(workers, model_file, options.host, language=options.language)
+        app = make_app(workers, options.model, options.host, language=options.language)
         with suppress(KeyboardInterrupt):
             run_server(listener, app)
 
 
 def show_code(address: str, console: Console) -> None:
     """Show an address as a QR code on the terminal, which a phone opens."""
-    import segno
+    import segno  # the package is optional
 
     segno.make(address).terminal(console.stderr, compact=True)
 
 
 def _warm_up(model: str | None) -> None:
     # Here, so that only the worker waits for them.
-    from leafid.model.bundled import find_bundled_model
-    from leafid.pages.model_workers import warm_up
+    from leafid.web.model_workers import warm_up
 
-    warm_up(Path(model or find_bundled_model()))
+    warm_up(model)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -2,9 +2,8 @@
 
 Without --against only the file itself is checked: its format, ranks, scores, repeated
 species. With a collection or ground truth (a folder of XML, a …GroundTruth.txt, a CSV
-table) its pictures have to be those of the collection, and some of its species; a
-warning counts other species. --to writes the checked run in another format: run (that
-of 2011), csv or trec.
+table) its pictures have to be of the collection, and some of its species; a warning
+counts other species. --to writes the run in another format: run (of 2011), csv or trec.
 
 The exit status is 1 when anything is wrong.
 
@@ -48,14 +47,14 @@ def run(options: Options, console: Console) -> int:
         )
     if output:
         check_output(output, [options.run, options.against], "--to")
-    known = read_known_names(options.against, **reading) if options.against else None
+    names = read_known_names(options.against, **reading) if options.against else None
     try:
-        checked = check_run(options.run, known)
+        answers = check_run(options.run, names)
     except ProblemsError as error:
         console.print(str(error))
         return 1
     if output:
-        write_run(checked, output, form)
-    pictures = count_noun(len(checked.pictures), "picture")
-    console.print(f"ok: {pictures}, {count_noun(len(checked), 'prediction')}")
+        write_run(answers, output, form)
+    pictures = count_noun(len(answers.pictures), "picture")
+    console.print(f"ok: {pictures}, {count_noun(len(answers), 'prediction')}")
     return 0

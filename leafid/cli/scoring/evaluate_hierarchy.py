@@ -1,11 +1,11 @@
 """Score plant runs that may answer with a higher taxon, 'Quercus *' for an oak.
 
 The answer to a picture is its line of rank 1: a species, a genus, family or order
-followed by '*', or just '*'. Its error is that of an IRMA code over order, family,
-genus and species: 0 for the correct species, 1 for another order or a picture that the
-run lacks. A mistake costs more at a high rank or where there are few choices; "don't
-know" costs half of a wrong name. 'by plant' averages as the official plant score does:
-over pictures, plants, authors.
+followed by '*', or just '*'. Its error is computed as of an IRMA code over order,
+family, genus and species: 0 for the correct species, 1 for another order or a picture
+that the run lacks. A mistake costs more at a high rank or where there are few choices;
+"don't know" costs half of a wrong name. 'by plant' averages as the official plant score
+does: over pictures, plants, authors.
 
 To see whether backing off pays, score the run with it and the run without it together.
 

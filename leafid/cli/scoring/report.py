@@ -32,7 +32,7 @@ class Options(TruthOptions, ScoringOptions):
         f"the folder to write {FILE_NAME} to", required=True, metavar="DIR"
     )
     pictures: str | None = option(
-        "the pictures to show (default: those of the ground truth)",
+        "the pictures to show (default: the pictures of the ground truth)",
         metavar="COLLECTION",
     )
     jobs: int = JOBS

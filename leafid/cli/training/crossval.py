@@ -81,7 +81,7 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         default=5,
     )
     repeats: int | None = option(
-        "number of seeds (default: 3, or those of a file of folds)",
+        "number of seeds (default: 3, or as many as a file of folds has)",
         metavar="N",
         type=positive_int,
     )

@@ -29,8 +29,9 @@ examples:
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from leafid.api import assign_types_and_warn, load_recipes
+from leafid.api import extend, train
 from leafid.cli.arguments import (
     SEED,
     CacheOptions,
@@ -40,22 +41,14 @@ from leafid.cli.arguments import (
     positional,
     switch,
 )
-from leafid.cli.computing import (
-    TrainingOptions,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError, UsageError
-from leafid.features.loader import FeatureLoader
-from leafid.model.bundled import assign_types, find_bundled_model
+from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import SCORE_TITLES
 from leafid.model.model import Model
-from leafid.pictures.picture import Picture, group_by_collection
+from leafid.pictures.picture import Collection, EmptyClass, group_by_collection
 from leafid.pictures.reading import read_and_warn
-from leafid.pictures.splits import select_unknown_pictures
-from leafid.training.extending import check_extension, extend
-from leafid.training.model import train
 
 
 class Options(TrainingOptions, CacheOptions):
@@ -64,8 +57,8 @@ class Options(TrainingOptions, CacheOptions):
     )
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
-        "add the species to those of this model, or of the 'bundled' one, with the "
-        "model's recipes",
+        "add the species to this model, or to the 'bundled' one, with the model's "
+        "recipes",
         metavar="MODEL",
     )
     unknown: str | None = option(
@@ -100,26 +93,28 @@ def run(options: Options, console: Console) -> int:
             "--recipe, --only-type and --unknown"
         )
 
-    pictures, is_incomplete = read_training_pictures(options.collections, options)
-    parts = {picture.part for picture in pictures}
-    # Scores on a test part would mean nothing.
-    if parts.isdisjoint({None, "train"}):
-        names = " and ".join(sorted(map(str, parts)))
-        raise LeafidError(
-            f"{' '.join(options.collections)}: expected pictures to learn from, found "
-            f"{len(pictures)} of part {names} only; put those to learn from into a "
-            "folder called train beside it"
-        )
-    collections = group_by_collection(pictures)
+    collection = options.read(options.collections, EmptyClass)
+    _check_parts(collection)
+    names = group_by_collection(collection.pictures)
     for name in options.thumbnails_of or ():
-        if name not in collections:
-            expected = f"expected collections ({', '.join(collections)})"
+        if name not in names:
+            expected = f"expected collections ({', '.join(names)})"
             raise UsageError(f"--thumbnails-of: {expected}, found {name!r}")
     if options.licence:
-        pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
+        pictures = [
+            replace(picture, licence=picture.licence or options.licence)
+            for picture in collection.pictures
+        ]
+        collection = replace(collection, pictures=tuple(pictures))
+    work = _extend if options.extend else _train
     with open_loader(options, console) as loader:
-        work = _extend if options.extend else _train
-        model, lines = work(options, pictures, loader, console)
+        model, lines = work(
+            options,
+            collection,
+            assume_type=options.assume_type,
+            cache=loader,
+            thumbnails=options.thumbnails_of or not options.no_thumbnails,
+        )
     model.save(options.output)
     for line in lines:
         console.print(line)
@@ -128,29 +123,33 @@ def run(options: Options, console: Console) -> int:
             f"leafid: {len(loader.unreadable)} pictures could not be read and were "
             "left out"
         )
-    return int(bool(loader.unreadable) or is_incomplete)
+    return int(bool(loader.unreadable) or collection.is_incomplete)
+
+
+def _check_parts(collection: Collection) -> None:
+    """Refuse test parts alone: scores on them would mean nothing."""
+    pictures = collection.select_labelled().pictures
+    parts = {picture.part for picture in pictures}
+    if parts and parts.isdisjoint({None, "train"}):
+        names = " and ".join(sorted(map(str, parts)))
+        raise LeafidError(
+            f"{collection.root}: expected pictures to learn from, found "
+            f"{len(pictures)} of part {names} only; put those to learn from into a "
+            "folder called train beside it"
+        )
 
 
 def _train(
-    options: Options,
-    pictures: list[Picture],
-    loader: FeatureLoader,
-    console: Console,
+    options: Options, collection: Collection, **arguments: Any
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    unknown: list[Picture] = []
-    if options.unknown:
-        further = options.assume(read_and_warn(options.unknown).pictures)
-        unknown = select_unknown_pictures(further, pictures)
-    pictures = assign_types_and_warn(pictures, loader)
-    recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
     model = train(
-        pictures,
-        recipes,
-        loader,
-        options.seed,
-        thumbnails=options.thumbnails_of or not options.no_thumbnails,
-        unknown=assign_types(unknown, loader),
+        collection,
+        options.recipe or "default",
+        unknown=read_and_warn(options.unknown) if options.unknown else (),
+        only_type=options.only_type,
+        seed=options.seed,
+        **arguments,
     )
     # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
@@ -168,23 +167,18 @@ def _train(
 
 
 def _extend(
-    options: Options,
-    pictures: list[Picture],
-    loader: FeatureLoader,
-    console: Console,
+    options: Options, collection: Collection, **arguments: Any
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the line that reports it."""
     file = Path(str(options.extend))
     if options.extend == "bundled":
         file = find_bundled_model()
     old = Model.read(file)
-    check_extension(old, pictures, str(file))
-    pictures = assign_types_and_warn(pictures, loader, old.recogniser)
-    thumbnails = options.thumbnails_of or not options.no_thumbnails
-    model = extend(old, pictures, loader, thumbnails=thumbnails)
-    n_added = len(model.species) - len(old.species)
+    model = extend(old, collection, **arguments)
+    new = [model.species[name] for name in model.species.keys() - old.species.keys()]
+    n_pictures = sum(info.n_pictures for info in new)
     return model, [
-        f"{options.output}: {n_added} species of {len(pictures)} pictures added to "
+        f"{options.output}: {len(new)} species of {n_pictures} pictures added to "
         f"{len(old.species)}"
     ]
 

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from leafid.pages import field_guide
-from leafid.pages.site import make_app
-from leafid.pages.uploads import Limits
-from tests.pages.browsing import start_worker
+from leafid.web.site import make_app
+from leafid.web.uploads import Limits
+from tests.web.browsing import start_worker
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
 

@@ -17,7 +17,7 @@ import pytest
 
 from leafid.cli.main import main
 from tests.drawing.collection import SAMPLE
-from tests.pages.browsing import choose, find, wait_for
+from tests.web.browsing import choose, find, wait_for
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("selenium", reason="the extra 'test' is not installed")

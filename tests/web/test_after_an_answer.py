@@ -9,7 +9,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.pages.browsing import choose, find, serve, wait_for
+from tests.web.browsing import choose, find, serve, wait_for
 
 pytestmark = pytest.mark.slow
 

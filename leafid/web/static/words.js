@@ -1,5 +1,5 @@
-// Says everything in the language of the page, which has the words of all scripts.
-const words = JSON.parse(document.body.dataset.words);
+// Says everything in the language of the page, whose header has the words of all scripts.
+const words = JSON.parse(document.querySelector(".site").dataset.words);
 
 // Translates an English message, and fills in values where it has their names in braces.
 export function translate(message, values = {}) {

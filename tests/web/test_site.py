@@ -8,8 +8,8 @@ import pytest
 
 from leafid.pages.explaining import explain
 from leafid.pages.field_guide import make_guide
-from leafid.pages.rendering import render_site_page
 from leafid.pictures.decoding import read_image
+from leafid.web.rendering import render_site_page
 
 HTML = {"Accept": "text/html,*/*"}
 INLINE = re.compile(

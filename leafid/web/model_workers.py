@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from leafid.files import StrPath
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
-from leafid.model.bundled import read_once
+from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain_answer
 from leafid.pages.field_guide import make_guide
-from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
 from leafid.translation import using_language
+from leafid.web.rendering import render_site_page
 
 #: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000
 #: pixels.
@@ -41,11 +42,11 @@ def call_with_model(
         return function(read_once(model_file).in_language(language), *arguments)
 
 
-def warm_up(model_file: Path) -> None:
+def warm_up(model: StrPath | None = None) -> None:
     """Identify a green rectangle: model and libraries load before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     image[50:350, 90:210] = (40, 160, 50)
-    next(read_once(model_file).identify(image))
+    next(read_once(Path(model or find_bundled_model())).identify(image))
 
 
 def identify_pictures(

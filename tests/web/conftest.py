@@ -3,10 +3,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
-from tests.pages.browsing import serve, start_worker
+from tests.web.browsing import serve, start_worker
 
 # Without these, Chromium waits for hosts that a machine without a network cannot reach.
 _OFFLINE = (
@@ -22,15 +21,10 @@ if find_spec("starlette") is None or find_spec("httpx") is None:
         "test_after_an_answer.py",
         "test_api.py",
         "test_browser.py",
+        "test_languages.py",
         "test_load.py",
         "test_site.py",
     ]
-
-
-@pytest.fixture(scope="session")
-def model(drawn_model):
-    """A model with records of its species."""
-    return Model.read(drawn_model)
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +38,8 @@ def make_client(pool):
     """Make a client at some address of an application with some limits."""
     from starlette.testclient import TestClient
 
-    from leafid.pages.site import make_app
-    from leafid.pages.uploads import Limits
+    from leafid.web.site import make_app
+    from leafid.web.uploads import Limits
 
     def make(host="127.0.0.1", address="127.0.0.1", language=None, **limits):
         app = make_app(*pool, host, Limits(**limits), language)

@@ -14,9 +14,8 @@ from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.model.held_out import SCORE_TITLES
-from leafid.pages.explaining import VIEWS
 from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
-from leafid.pages.rendering import list_script_messages
+from leafid.pages.opinions import VIEWS
 from leafid.pages.trait_statements import read_titles
 from leafid.pictures.header import READABLE_FORMATS
 from leafid.pictures.names import read_common_names
@@ -28,6 +27,7 @@ from leafid.translation import (
     translate,
     using_language,
 )
+from leafid.web.rendering import list_script_messages
 
 PACKAGE = Path(leafid.__file__).parent
 LITERAL = re.compile(r'translate\("((?:[^"\\]|\\.)*)"')
@@ -49,7 +49,7 @@ def list_code_messages():
 
 
 def list_template_messages():
-    for file in (PACKAGE / "pages" / "templates").iterdir():
+    for file in PACKAGE.glob("*/templates/*"):
         for message in LITERAL.findall(file.read_text(encoding="utf-8")):
             yield message.replace("\\'", "'")
 

@@ -5,8 +5,8 @@ import threading
 import time
 from contextlib import contextmanager
 
-from leafid.pages.model_workers import warm_up
 from leafid.parallel.pool import WorkerPool
+from leafid.web.model_workers import warm_up
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def serve(pool):
     """Serve in this process; yields the address."""
     import uvicorn
 
-    from leafid.pages.site import make_app
+    from leafid.web.site import make_app
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(

@@ -26,9 +26,9 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leafid.errors import LeafidError
-from leafid.pages import field_guide, model_workers
-from leafid.pages.rendering import render_page, render_site_page
-from leafid.pages.uploads import Limits, UploadReader, refuse_for_now
+from leafid.files import StrPath
+from leafid.model.bundled import find_bundled_model
+from leafid.pages import field_guide
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 from leafid.textfiles import parse_finite_number
 from leafid.translation import (
@@ -39,6 +39,9 @@ from leafid.translation import (
     translate,
     using_language,
 )
+from leafid.web import model_workers
+from leafid.web.rendering import render_site_page
+from leafid.web.uploads import Limits, UploadReader, refuse_for_now
 
 # Time for sending the header of each request of a connection.
 _HEADER_SECONDS = 5.0
@@ -68,7 +71,7 @@ _HEADERS = {
 
 def make_app(
     workers: Executor,
-    model_file: Path,
+    model: StrPath | None = None,
     host: str = "127.0.0.1",
     limits: Limits | None = None,
     language: str | None = None,
@@ -79,7 +82,8 @@ def make_app(
     ----------
     workers : Executor
         They answer by the model.
-    model_file : Path
+    model : path-like, optional
+        By default the bundled model.
     host : str
         The address or name at which it listens.
     limits : Limits, optional
@@ -90,13 +94,17 @@ def make_app(
     -------
     Starlette
     """
+    model_file = Path(model or find_bundled_model())
     site = _Site(workers, model_file, host, limits or Limits(), language)
+    static_files = StaticFiles(
+        packages=[("leafid.web", "static"), ("leafid.pages", "static")]
+    )
     return Starlette(
         routes=[
             Route("/", site.show_form),
             Route("/explain", site.explain, methods=["POST"]),
             Route("/guide", site.show_field_guide),
-            Mount("/static", StaticFiles(packages=[("leafid.pages", "static")])),
+            Mount("/static", static_files),
             Route("/identify", site.identify, methods=["POST"]),
             Route("/species", site.list_species),
             Route("/openapi.json", site.describe_api),
@@ -230,7 +238,7 @@ class _Site:
         return JSONResponse(description["species"])
 
     async def describe_api(self, _: Request) -> Response:
-        return Response(render_page("openapi.json"), media_type="application/json")
+        return Response(render_site_page("openapi.json"), media_type="application/json")
 
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
         # A place is for a request that has arrived: slow ones would hold all places

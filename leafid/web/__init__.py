@@ -1,0 +1,1 @@
+"""The page of ``leafid serve``, with its JSON API."""
