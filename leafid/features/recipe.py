@@ -57,8 +57,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         "outline-sift",
         "detected-sift",
     ]
-    #: for `measures`: a list of descriptor families (`leafid describe --list`), or
-    #: functions of your own, as `package.module:function`
+    #: for `measures`: a list of descriptor families (`leafid describe --list`), or of
+    #: other functions, as `package.module:function`
     families: tuple[str, ...] = ()
     #: what patches are read from: `leaf` (cut out, on white), `upright` (the same,
     #: turned upright) or `picture`
@@ -80,8 +80,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: `turns` reads an eighth of the patches in each of the eight symmetries of a
     #: square; `none`
     symmetry: Literal["none", "turns"] = "none"
-    #: `fisher` (Fisher vector), `words` (histogram of visual words), or an encoder of
-    #: your own, as `package.module:Class`
+    #: `fisher` (Fisher vector), `words` (histogram of visual words), or another
+    #: encoder, as `package.module:Class`
     encoder: str = "fisher"
     #: Gaussians of the Fisher vector, or number of visual words
     modes: Annotated[int, Meta(ge=1, le=65536)] = 64
