@@ -40,21 +40,15 @@ DOCS = sorted(
 )
 # Later pages use what the commands of earlier ones wrote.
 PAGES = [
-    *(
-        "README.md",
-        "docs/quickstart.md",
-        "docs/howto/score.md",
-        "docs/howto/recipe.md",
-        "docs/howto/measure.md",
-    ),
+    "README.md",
+    "docs/quickstart.md",
+    "docs/howto/score.md",
+    "docs/howto/recipe.md",
+    "docs/howto/measure.md",
     "docs/howto/study.md",
-    *(
-        "docs/howto/folder-of-pictures.md",
-        "docs/howto/plants.md",
-        "docs/howto/extend.md",
-        "docs/howto/given-splits.md",
-        "docs/howto/ablation.md",
-    ),
+    "docs/howto/folder-of-pictures.md",
+    "docs/howto/extend.md",
+    "docs/ablation.md",
     "docs/commands.md",
 ]
 #: The commands of docs/quickstart.md that train a model with the recipe `fast`, and

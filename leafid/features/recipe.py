@@ -57,8 +57,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         "outline-sift",
         "detected-sift",
     ]
-    #: for `measures`: a list of descriptor families (`leafid describe --list`), or
-    #: functions of your own, as `package.module:function`
+    #: for `measures`: a list of descriptor families (`leafid describe --list`), or of
+    #: other functions, as `package.module:function`
     families: tuple[str, ...] = ()
     #: what patches are read from: `leaf` (cut out, on white), `upright` (the same,
     #: turned upright) or `picture`
@@ -80,8 +80,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: `turns` reads an eighth of the patches in each of the eight symmetries of a
     #: square; `none`
     symmetry: Literal["none", "turns"] = "none"
-    #: `fisher` (Fisher vector), `words` (histogram of visual words), or an encoder of
-    #: your own, as `package.module:Class`
+    #: `fisher` (Fisher vector), `words` (histogram of visual words), or another
+    #: encoder, as `package.module:Class`
     encoder: str = "fisher"
     #: Gaussians of the Fisher vector, or number of visual words
     modes: Annotated[int, Meta(ge=1, le=65536)] = 64
@@ -181,24 +181,22 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     summary: str = ""
     #: pictures are first reduced to this longest side, in pixels
     longest_side: _Side = LONGEST_SIDE
-    #: `own` (learned from the training pictures) or `bundled` (those of the bundled
-    #: model's experts of the same name and type, whose `descriptor`, `encoder`,
-    #: `modes`, `components` and `position` have to be the same), which is quick
+    #: `own` (learned from the training pictures) or `bundled`, which is quick: the
+    #: codebooks of the bundled model's experts of the same name and type, with the
+    #: same `descriptor`, `encoder`, `modes`, `components` and `position`
     codebooks: Literal["own", "bundled"] = "own"
-    #: number of jittered copies of each training picture of a type that it serves:
-    #: tilted and in other light, a third of them poor pictures; weights, thresholds and
-    #: what rejects pictures are learned from them as well; none with more than 20,000
+    #: number of jittered copies of each training picture of `types`: tilted and in
+    #: other light, a third of them poor pictures; no effect with more than 20,000
     #: training pictures
     jittered: _Count = 0
     #: weight of all jittered copies of a picture for the classifiers, relative to the
     #: picture
     jittered_weight: Annotated[float, Meta(ge=0, le=100)] = 0.5
-    #: number of photos that are composited from each scan and scan-like picture, to
-    #: learn from as well: the leaf among copies of itself as on a tree, alternately a
-    #: branch and a nearly single leaf. Together they weigh as much as the picture. At
-    #: most eight pictures of a plant and type are used; of types that the recipe
-    #: doesn't serve, no others are learned from. There are none with more than 20,000
-    #: training pictures
+    #: number of photos that are composited from each scan and scan-like picture: the
+    #: leaf among copies of itself as on a tree, alternately a branch and a nearly
+    #: single leaf. Together they weigh as much as the picture. At most eight pictures
+    #: of a plant and type are used; further ones of a type outside `types` are left out
+    #: of the training. No effect with more than 20,000 training pictures
     composited: _Count = 0
 
     def __post_init__(self) -> None:
