@@ -15,6 +15,8 @@ _OUTER = 0.3
 _STEP = 1 / 128
 _END = 0.25
 END_OF_LOBED = 0.07
+# Largest distance of the greatest width of an elliptic blade from its middle.
+_SYMMETRIC = 0.06
 # Largest difference between the angles of ends that are alike, in degrees, and their
 # largest bulge: that of a rounded apex is another than that of a rounded base.
 _ALIKE = 15.0
@@ -65,13 +67,16 @@ def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
 
 
 def share_ends(profile: Mapping[str, float]) -> dict[str, float]:
-    """Return what both ends of a blade share, whichever of them is the base."""
+    """Return what is known of a blade whose base may be either end."""
+    shared = {}
+    if abs(profile["widest"] - 0.5) < _SYMMETRIC:
+        shared = {name: profile[name] for name in ("widest", "parallel")}
     angle = (profile["apex_angle"] + profile["base_angle"]) / 2
     bulge = (profile["apex_bulge"] + profile["base_bulge"]) / 2
     is_alike = abs(profile["apex_angle"] - angle) < _ALIKE / 2
     is_rounded = max(profile["apex_bulge"], profile["base_bulge"]) > _STRAIGHT
     is_notched = max(profile["apex_extension"], profile["base_extension"]) > NOTCH
-    if not is_alike or is_rounded or is_notched:
-        return {}
-    ends = dict.fromkeys(("apex_angle", "base_angle"), angle)
-    return ends | dict.fromkeys(("apex_bulge", "base_bulge"), bulge)
+    if is_alike and not is_rounded and not is_notched:
+        shared |= dict.fromkeys(("apex_angle", "base_angle"), angle)
+        shared |= dict.fromkeys(("apex_bulge", "base_bulge"), bulge)
+    return shared

@@ -56,7 +56,7 @@ def _smooth(points: Points, sigma: float) -> Points:
     """Smooth an outline by a standard deviation in pixels."""
     middle = points.mean(axis=0)
     share = sigma / max(compute_contour_length(points), 1e-9)
-    smooth = smooth_closed((points - middle).T.astype(np.float32), (share, share))
+    smooth = smooth_closed((points - middle).T.astype(np.float32), share)
     return smooth.T + middle
 
 

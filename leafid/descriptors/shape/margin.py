@@ -1,7 +1,6 @@
 """The leaf's margin: teeth and lobes, with their number, depth and regularity."""
 
 import itertools
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -80,14 +79,16 @@ def measure_teeth(shape: Shape) -> Singles:
     return np.concatenate([teeth, _summarise_spectrum(spectra[-1] / signals.shape[1])])
 
 
-def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
+def compute_margin_signals(
+    contour: Points, sigmas: float | tuple[float, ...]
+) -> Singles:
     """Compute the signed distance of each contour point from the smoothed contour.
 
     Parameters
     ----------
     contour : float (n, 2)
         Counter-clockwise, at equal arc length.
-    sigmas : sequence of float
+    sigmas : float or tuple of float
         Standard deviations of the smoothings, as shares of the contour's length.
 
     Returns
@@ -100,7 +101,7 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
     points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
     smooth = np.fft.ifft(
-        np.fft.fft(points) * _make_gains(len(points), tuple(sigmas), is_complex=True)
+        np.fft.fft(points) * _make_gains(len(points), sigmas, is_complex=True)
     )
     tangent = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
     across = (points - smooth) * tangent.conj()
@@ -151,7 +152,7 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
     # Teeth point to the tip, so they lean the other way on the other half of the
     # outline: lean is measured locally.
     cubes = _average_blocks(slope * slope * slope)
-    steepness = np.abs(smooth_closed(cubes, (0.125,) * len(SMOOTHINGS))).mean(axis=1)
+    steepness = np.abs(smooth_closed(cubes, 0.125)).mean(axis=1)
     usual = (np.vecdot(slope, slope) / count) ** 1.5
     windows = tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS)
     local = smooth_closed(_average_blocks(squares), windows)
@@ -196,8 +197,8 @@ def _average_blocks(signals: Singles) -> Singles:
     return blocks @ np.full(width, 1 / width, np.float32)
 
 
-def smooth_closed(signals: Singles, sigmas: tuple[float, ...]) -> Singles:
-    """Smooth each row, a closed signal, by its standard deviation."""
+def smooth_closed(signals: Singles, sigmas: float | tuple[float, ...]) -> Singles:
+    """Smooth each row, a closed signal, by one standard deviation or its own."""
     count = signals.shape[1]
     spectra = np.fft.rfft(signals) * _make_gains(count, sigmas)
     return np.fft.irfft(spectra, n=count).astype(np.float32, copy=False)
@@ -205,7 +206,7 @@ def smooth_closed(signals: Singles, sigmas: tuple[float, ...]) -> Singles:
 
 @cache
 def _make_gains(
-    count: int, sigmas: tuple[float, ...], *, is_complex: bool = False
+    count: int, sigmas: float | tuple[float, ...], *, is_complex: bool = False
 ) -> Singles:
     """Compute the frequency responses of Gaussian smoothings of a closed signal.
 
@@ -217,7 +218,7 @@ def _make_gains(
     waves = (
         np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
     )
-    gains = np.exp(-2 * (np.pi * np.asarray(sigmas)[:, None] * waves) ** 2)
+    gains = np.exp(-2 * (np.pi * np.reshape(sigmas, (-1, 1)) * waves) ** 2)
     # Denormal numbers would make the inverse transform ten times slower.
     gains[gains < 1e-12] = 0.0
     return gains.astype(np.float32)
