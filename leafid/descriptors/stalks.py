@@ -11,9 +11,8 @@ from leafid.descriptors.arrays import Floats, Indices, Points
 from leafid.descriptors.axis import Axis
 from leafid.segmentation.result import Mask, Segmentation
 
-# Distance between both sides of a blade, in the greatest one: of a broad blade, and of
-# a slim one, whose stalk may be wider than that.
-_BROAD = (0.3, 0.6)
+# Distance between both sides of a blade, in the greatest one.
+_BROAD = 0.3
 # Share of the places before a blade that are narrower than its stalk at first sight.
 _QUANTILE = 0.3
 # Smallest number of points of a stalk.
@@ -49,8 +48,6 @@ _PETIOLE = _Limits(0.55, 2.5)
 _BESIDE = 0.9
 # Curvature of a margin beside the base that is concave, in that of a straight one.
 _CONCAVE = 0.8
-# Smallest length of a stalk in that of one at the other end which is no rival.
-_RIVAL = 0.5
 # Confidence of an axis beside which there is no petiole.
 _PLAIN = 0.8
 # Smallest cosine between a petiole and the blade that it belongs to.
@@ -135,7 +132,7 @@ def find_stalk(
     middle = (axis.tip + axis.base) / 2
     if leaf.petiole.any():
         stalk = follow_stalk(
-            outline, _find_end(leaf), is_petiole=True, is_compound=is_compound
+            outline, _find_end(leaf), _PETIOLE, is_compound=is_compound
         )
         if stalk is not None:
             offset = middle - stalk.base
@@ -145,21 +142,17 @@ def find_stalk(
             if not is_behind and not is_spine:
                 return stalk
     along = outline @ direction
-    candidates = [
-        follow_stalk(outline, outline[place], is_compound=is_compound)
-        for place in (int(np.argmin(along)), int(np.argmax(along)))
-    ]
-    stalks = sorted(filter(None, candidates), key=lambda stalk: stalk.length)
-    if len(stalks) == 2 and stalks[0].length > _RIVAL * stalks[1].length:
-        return None
-    return stalks[-1] if stalks else None
+    ends = outline[[int(np.argmin(along)), int(np.argmax(along))]]
+    candidates = [follow_stalk(outline, end, is_compound=is_compound) for end in ends]
+    stalks = [stalk for stalk in candidates if stalk is not None]
+    return stalks[0] if len(stalks) == 1 else None
 
 
 def follow_stalk(
     outline: Points,
     end: Points,
+    limits: _Limits = _END,
     *,
-    is_petiole: bool = False,
     is_compound: bool = False,
 ) -> Stalk | None:
     """Follow a stalk on both sides of an outline, (n, 2), from its end.
@@ -170,28 +163,25 @@ def follow_stalk(
     leaflet. None where the outline widens at once, or steadily as towards a tip. The
     method is leafid's own.
     """
-    limits = _PETIOLE if is_petiole else _END
     sides = _list_sides(outline, end)
     broadest = float(sides.widths.max(axis=1).min())
-    for share in _BROAD:
-        broad = sides.find_broad(share * broadest)
-        if min(broad) <= _MIN_PLACES:
-            continue
-        width, knees = _measure_width(sides, broad)
-        evenness = _measure_evenness(sides, knees, width)
-        sharpness = _measure_sharpness(sides, knees, broad)
-        if is_compound:
-            # Of two leaflets, the base is at the lower one.
-            knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
-            knees[:] = knees.min()
-        elif evenness < limits.evenness and sharpness < limits.sharpness:
-            continue
-        stalk = _make_stalk(sides, knees, width, broadest)
-        least_length = _MIN_RACHIS if is_compound else _MIN_LENGTH
-        shortest = max(width, least_length * _measure_diagonal(outline))
-        if stalk is not None and stalk.length >= shortest:
-            return stalk
-    return None
+    broad = sides.find_broad(_BROAD * broadest)
+    if min(broad) <= _MIN_PLACES:
+        return None
+    width, knees = _measure_width(sides, broad)
+    evenness = _measure_evenness(sides, knees, width)
+    sharpness = _measure_sharpness(sides, knees, broad)
+    least_length = _MIN_LENGTH
+    if is_compound:
+        least_length = _MIN_RACHIS
+        # Of two leaflets, the base is at the lower one.
+        knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
+        knees[:] = knees.min()
+    elif evenness < limits.evenness and sharpness < limits.sharpness:
+        return None
+    stalk = _make_stalk(sides, knees, width, broadest)
+    shortest = max(width, least_length * _measure_diagonal(outline))
+    return stalk if stalk is not None and stalk.length >= shortest else None
 
 
 def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
