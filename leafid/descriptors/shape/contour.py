@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.arrays import Indices, Plane, Points
-from leafid.segmentation.result import Mask, downsample2
+from leafid.segmentation.pixels import (
+    Mask,
+    downsample2,
+    find_bounding_box,
+    get_window,
+    scale_size,
+)
 
 #: √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost.
 SIDE = 240.0
@@ -133,8 +139,8 @@ def resample(contour: Points, n_points: int) -> Points:
 
 def _drop_dirt(mask: Mask) -> Plane:
     """Return the large components, 0 or 255, in the box of the whole mask."""
-    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
-    crop = mask[top : top + height, left : left + width].view(np.uint8) * np.uint8(255)
+    box = mask[get_window(find_bounding_box(mask))]
+    crop = box.view(np.uint8) * np.uint8(255)
     # Outer contours are found several times faster than components are labelled.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     # In pixels, as of Pick's theorem.
@@ -165,8 +171,8 @@ def _scale(crop: Plane) -> Plane:
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
     # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at
     # the same points.
-    rows, cols = (max(1, round(length * scale)) for length in crop.shape)
-    return cv2.resize(crop, (cols, rows), interpolation=cv2.INTER_LINEAR)
+    size = scale_size(crop, scale)
+    return cv2.resize(crop, size, interpolation=cv2.INTER_LINEAR)
 
 
 def trace_contours(grey: Plane) -> list[Points]:
