@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from leafid.descriptors.arrays import Floats, Points
 from leafid.segmentation.pixels import Mask, find_bounding_box
@@ -114,7 +115,7 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
         return _find_longest_diameter(corners)
     slimness = np.log(lengths / widths)
     scores = np.where(is_axis, overlaps + _SLIM * slimness, 0)
-    index = int(np.argmax(scores))
+    index = scores.argmax()
     axis = axes[index]
     is_rival = np.abs(axes @ axis) < np.cos(_RIVAL_ANGLE)
     lead = scores[index] - scores[is_rival].max(initial=MIN_OVERLAP)
@@ -124,8 +125,8 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
 
 
 def _find_longest_diameter(corners: Points) -> Axis:
-    distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
-    ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
+    distances = cdist(corners, corners)
+    ends = np.unravel_index(distances.argmax(), distances.shape)
     base, tip = corners[list(ends)]
     length, width = _measure_sides(corners, (tip - base) / max(distances.max(), 1e-9))
     return Axis(base, tip, float(np.clip(length / width - 1, 0, 1)))

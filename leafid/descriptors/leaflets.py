@@ -96,7 +96,7 @@ def _count_parts(depth: Singles, share: float) -> int:
 
 def _is_simple(leaf: Plane, widest: float, edge: float) -> bool:
     """Whether a leaf of one piece is surely simple; `widest` is its largest disc."""
-    side = float(np.sqrt(np.count_nonzero(leaf)))
+    side = np.count_nonzero(leaf) ** 0.5
     hull = find_convex_hull(leaf)
     solidity = side**2 / max(cv2.contourArea(hull), 1.0)
     curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

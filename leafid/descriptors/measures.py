@@ -72,7 +72,10 @@ class LeafMeasures:
         return replace(self, confidence=lowered)
 
     def to_record(
-        self, mm_per_pixel: float | None = None, unit: str = "mm"
+        self,
+        mm_per_pixel: float | None = None,
+        unit: str = "mm",
+        scale_confidence: float | None = None,
     ) -> dict[str, Any]:
         """Return a row of a table.
 
@@ -81,6 +84,9 @@ class LeafMeasures:
         mm_per_pixel : float, optional
             Size of a pixel; without it, lengths are in pixels.
         unit : {"mm", "cm"}
+        scale_confidence : float, optional
+            How sure the size of a pixel is, from 0 to 1: lengths and areas are as sure
+            at most.
 
         Returns
         -------
@@ -92,11 +98,15 @@ class LeafMeasures:
         if mm_per_pixel:
             size, used = mm_per_pixel / _MM_PER_UNIT[unit], unit
         record: dict[str, Any] = {"unit": used, "mm_per_pixel": mm_per_pixel}
+        confidences = {}
         for name, row in list_measures().items():
-            value, power = self.values[name], _POWERS.get(row["unit"], 0)
-            record[name] = value * size**power if value and power else value
-        for name, confidence in self.confidence.items():
-            record[f"{name}_confidence"] = confidence
+            value, confidence = self.values[name], self.confidence[name]
+            if power := _POWERS.get(row["unit"]):
+                value = value and value * size**power
+                confidence *= scale_confidence or 1
+            record[name] = value
+            confidences[f"{name}_confidence"] = confidence
+        record |= confidences
         for name in ("base", "tip"):
             row, col = (getattr(self.landmarks, name) + 0.5).tolist()
             is_told = self.landmarks.has_base
@@ -178,7 +188,7 @@ def compose_confidence(
         "petiole": float(not measure_cut(leaf.petiole)),
         "direction": direction,
         # The longest extent is nearly the same in directions that are near each other.
-        "extent": float(np.sqrt(direction)),
+        "extent": direction**0.5,
         "sharpness": sharpness,
     }
     outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)

@@ -36,11 +36,11 @@ def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
 
     Angles and bulges are those of a margin that reaches so far from an end.
     """
-    places = np.rint(framed[:, 0] / _STEP).astype(int)
-    levels = np.arange(places.min(), places.max() + 1)
+    rounded = np.rint(framed[:, 0] / _STEP).astype(int)
+    levels = np.arange(rounded.min(), rounded.max() + 1)
     half = np.full((2, len(levels)), -np.inf)
     for sign, side in zip((1, -1), half, strict=True):
-        np.maximum.at(side, places - levels[0], sign * framed[:, 1])
+        np.maximum.at(side, rounded - levels[0], sign * framed[:, 1])
         is_reached = np.isfinite(side)
         side[:] = np.interp(levels, levels[is_reached], side[is_reached])
     width = half.sum(axis=0)
@@ -53,10 +53,10 @@ def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
         "base_extension": max(0.0, -float(framed[is_outer, 0].min())),
         "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
     }
-    for name, place, direction in (("apex", 1.0, -1), ("base", 0.0, 1)):
-        # From the end to where its angle is measured.
-        steps = np.linspace(0, reach, 16)[1:]
-        margins = [np.interp(place + direction * steps, along, side) for side in half]
+    # From the end to where its angle is measured.
+    steps = np.linspace(0, reach, 16)[1:]
+    for name, places in (("apex", 1 - steps), ("base", steps)):
+        margins = [np.interp(places, along, side) for side in half]
         ends = np.maximum(np.array(margins)[:, -1:], 1e-6)
         bulges = margins - ends * steps / reach
         traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / reach).sum()))

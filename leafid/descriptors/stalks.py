@@ -1,6 +1,7 @@
 """Finds where the stalk of a leaf ends and its blade begins, from the outline."""
 
 from dataclasses import dataclass
+from math import dist
 from typing import NamedTuple
 
 import cv2
@@ -69,7 +70,7 @@ class Stalk:
     @property
     def length(self) -> float:
         """Straight from the base to the end."""
-        return float(np.hypot(*(self.end - self.base)))
+        return dist(self.end, self.base)
 
     @property
     def is_hidden(self) -> bool:
@@ -112,7 +113,7 @@ class _Sides:
 
 
 def find_stalk(
-    leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool = False
+    leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool
 ) -> Stalk | None:
     """Find the stalk of a leaf: the petiole, or else one end that is like one.
 
@@ -142,7 +143,7 @@ def find_stalk(
             if not is_behind and not is_spine:
                 return stalk
     along = outline @ direction
-    ends = outline[[int(np.argmin(along)), int(np.argmax(along))]]
+    ends = outline[[along.argmin(), along.argmax()]]
     candidates = [follow_stalk(outline, end, is_compound=is_compound) for end in ends]
     stalks = [stalk for stalk in candidates if stalk is not None]
     return stalks[0] if len(stalks) == 1 else None
@@ -153,7 +154,7 @@ def follow_stalk(
     end: Points,
     limits: _Limits = _END,
     *,
-    is_compound: bool = False,
+    is_compound: bool,
 ) -> Stalk | None:
     """Follow a stalk on both sides of an outline, (n, 2), from its end.
 
@@ -196,7 +197,7 @@ def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
 
 def _measure_evenness(sides: _Sides, knees: Indices, width: float) -> float:
     """Measure the width of the outer half in that of the inner one."""
-    step = float(np.hypot(*(sides.points[0, 1] - sides.points[0, 0])))
+    step = dist(*sides.points[0, :2])
     # The end itself is as narrow as a tip.
     first = np.minimum(round(0.5 * width / max(step, 1e-9)) + 1, knees)
     outer = sides.mark(first, np.maximum((first + knees) // 2, first + 1))
@@ -223,24 +224,24 @@ def _make_stalk(
     knee = sides.average(knees)
     is_narrow = sides.mark(0, knees + 1) & (sides.widths <= _KNEE * width)
     narrow = sides.points[is_narrow]
-    end = narrow[int(np.argmax(np.hypot(*(narrow - knee).T)))]
-    length = float(np.hypot(*(end - knee)))
+    end = narrow[np.hypot(*(narrow - knee).T).argmax()]
+    length = dist(end, knee)
     if length < _MIN_SLENDERNESS * width:
         return None
     along = (end - knee) / length
     # Depths at which the blade is wider and wider, from the knees.
-    growth = float(np.sqrt(np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0)))
+    growth = np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0) ** 0.5
     depth, whole = (
         float((knee - sides.average(sides.find_broad(level, knees))) @ along)
         for level in _KNEE * width * growth ** np.array([1, 2])
     )
     shift = max(0.0, depth) / (growth - 1)
-    if length - shift < max(width, 0):
+    if length - shift < width:
         return None
     bend = (whole - depth) / max(depth * growth, 1e-9)
     if bend < _CONCAVE:
         shift = 0.0
-    elif bend > np.sqrt(growth):
+    elif bend > growth**0.5:
         shift /= growth + 1
     rise = max(
         _measure_rise(points[place:] - knee, along, width)
@@ -260,7 +261,7 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
     heights = -offsets @ along
     across = np.abs(offsets @ (along[::-1] * (1, -1)))
     is_back = np.maximum.accumulate(heights) - heights > width / 2
-    end = int(np.argmax(is_back | (across > _REACH * width)))
+    end = (is_back | (across > _REACH * width)).argmax()
     if across[end] > _REACH * width:
         return float(heights[0])
     return float(heights[: end + 1].max())
@@ -268,7 +269,7 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
 
 def _list_sides(outline: Points, end: Points) -> _Sides:
     """List both halves of an outline, from the point that is nearest to an end."""
-    start = int(np.argmin(np.hypot(*(outline - end).T)))
+    start = np.hypot(*(outline - end).T).argmin()
     half = len(outline) // 2
     left = np.roll(outline, -start, axis=0)[:half]
     right = np.roll(outline[::-1], start + 1, axis=0)[:half]
@@ -281,7 +282,7 @@ def _find_end(leaf: Segmentation) -> Points:
     outside = 1 - leaf.blade.view(np.uint8)
     distance = cv2.distanceTransform(outside, cv2.DIST_L2, 5)
     petiole = leaf.petiole
-    return np.argwhere(petiole)[int(np.argmax(distance[petiole]))].astype(np.float64)
+    return np.argwhere(petiole)[distance[petiole].argmax()].astype(np.float64)
 
 
 def measure_cosine(vectors: Points, direction: Points) -> Points:

@@ -132,7 +132,7 @@ def _measure_rises(signal: Singles, width: float, is_margin: Mask) -> Floats:
     """Measure the heights of the peaks of a margin above the valleys beside them."""
     low, high = np.quantile(signal, (0.05, 0.95))
     # The closed signal from its lowest point on.
-    start = int(np.argmin(signal))
+    start = signal.argmin()
     values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
     peaks = find_peaks(values, max(_MIN_PEAK * width, 0.3 * float(high - low)))
     # Heights are those above the mean of the valleys beside a peak.

@@ -224,14 +224,14 @@ def _measure_lobes(framed: Points) -> dict[str, float] | None:
     smooth = smooth_closed(framed.T.astype(np.float32), _LOBE_SMOOTHING)
     along, across = smooth.astype(np.float64)
     from_base = np.hypot(along, across)
-    widest = int(np.argmax(np.abs(across)))
+    widest = np.abs(across).argmax()
     length, width = np.ptp(framed, axis=0)
     angle = np.degrees(np.arctan2(abs(across[widest]), along[widest]))
     is_palmate = angle * width / max(length, 1e-6) >= _PALMATE
     halves = [np.where(along > 0.03, side * across, 0) for side in (1, -1)]
     curves = [from_base] if is_palmate else halves
     # The curve begins and ends at the base: the sinus of the petiole divides no lobes.
-    start = int(np.argmin(from_base))
+    start = from_base.argmin()
     depths = [
         depth
         for curve in curves

@@ -199,12 +199,9 @@ def _measure(
             "leaf": number,
             "leaves": n_leaves,
             "verdict": verdict,
-            **measures.to_record(scale.mm_per_pixel, options.unit),
+            **measures.to_record(scale.mm_per_pixel, options.unit, scale.confidence),
             "mm_per_pixel_confidence": scale.confidence,
         }
-        for name, about in list_measures().items():
-            if about["unit"].startswith("length") and scale.confidence is not None:
-                record[f"{name}_confidence"] *= scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
         outlines += sketch_outlines(surface) if options.overlay else []

@@ -84,9 +84,8 @@ def extract_edge_sift(
     points, directions = map(np.concatenate, zip(*samples, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    pictures = [level.picture for level in levels]
     descriptors = describe_turned_patches(
-        pictures, owners, points=points, across=directions, along=columns
+        levels, owners, points=points, across=directions, along=columns
     )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)

@@ -89,7 +89,7 @@ class Pyramid:
 
 
 def describe_turned_patches(
-    pictures: Sequence[Plane],
+    levels: Sequence[Level],
     owners: Indices,
     points: Singles,
     across: Singles,
@@ -97,11 +97,11 @@ def describe_turned_patches(
 ) -> Singles:
     """Describe patches around points: rows follow `across`, columns follow `along`.
 
-    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
-    are the indices of those that the patches are read from. The others are float32 (n,
-    2), of rows and columns, the last two unit vectors. Returns the square root of each
-    cell's mean gradient along 8 directions of the patch, clockwise from the right:
-    float32 (n, 128).
+    The levels are of a grey picture, and white beyond their borders; `owners`, int
+    (n,), are the indices of those that the patches are read from. The others are
+    float32 (n, 2), of rows and columns, the last two unit vectors. Returns the square
+    root of each cell's mean gradient along 8 directions of the patch, clockwise from
+    the right: float32 (n, 128).
     """
     side = N_CELLS * CELL
     # Patches stand side by side in a strip, because OpenCV is several times faster on
@@ -113,8 +113,9 @@ def describe_turned_patches(
         for number in (side + 2, width)
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
-    # The pictures stand side by side on white, so that patches of all of them are read
-    # together: one picture has few of them.
+    # The levels stand side by side on white, so that patches of all of them are read
+    # together: one level has few of them.
+    pictures = [level.picture for level in levels]
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)

@@ -78,9 +78,8 @@ def extract_outline_sift(
     along = np.where(directions[:, :1] > 0, -directions, directions)
     across = directions[:, ::-1] * np.array([-1, 1], np.float32)
     centres = points * ratios[owners] - np.float32(0.5)
-    pictures = [level.picture for level in levels]
     descriptors = describe_turned_patches(
-        pictures, owners, points=centres, across=across, along=along
+        levels, owners, points=centres, across=across, along=along
     )
     positions = points / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)

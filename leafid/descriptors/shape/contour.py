@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import cv2
 import numpy as np
@@ -87,7 +86,7 @@ def normalise_shape(mask: Mask) -> Shape:
     Shape
     """
     grey = _scale(_drop_dirt(mask))
-    side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
+    side = (cv2.sumElems(grey)[0] / 255) ** 0.5
     contours = trace_contours(grey)
     lengths = np.array([compute_contour_length(contour) for contour in contours])
     counts = np.maximum(np.rint(CONTOUR_POINTS * lengths / lengths[0]), 8).astype(int)
@@ -120,19 +119,11 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
     return np.ascontiguousarray(contour, dtype=np.float64).view(np.complex128)[:, 0]
 
 
-def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
-    """Measure absolute values of complex numbers.
-
-    NumPy's guard against overflow takes several times as long.
-    """
-    return np.sqrt(steps.real * steps.real + steps.imag * steps.imag)
-
-
 def resample(contour: Points, n_points: int) -> Points:
     """Return `n_points` points at equal arc length, from a contour's first point on."""
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
-    lengths = np.append(0.0, measure_lengths(closed[1:] - closed[:-1]).cumsum())
+    lengths = np.append(0.0, np.abs(np.diff(closed)).cumsum())
     points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, closed)
     return points.view(np.float64).reshape(-1, 2)
 

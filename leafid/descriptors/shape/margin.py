@@ -11,7 +11,6 @@ from leafid.descriptors.shape.contour import (
     Shape,
     as_complex,
     compute_contour_length,
-    measure_lengths,
 )
 from leafid.segmentation.pixels import Mask
 
@@ -107,7 +106,7 @@ def compute_margin_signals(
     across = (points - smooth) * tangent.conj()
     # Counter-clockwise with rows pointing down: the outside is on the right, (row, col)
     # = (col', −row').
-    return -across.imag / np.maximum(measure_lengths(tangent), np.float32(1e-9))
+    return -across.imag / np.maximum(np.abs(tangent), np.float32(1e-9))
 
 
 def measure_lobes(shape: Shape) -> Singles:
