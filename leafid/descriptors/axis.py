@@ -36,7 +36,7 @@ class Symmetry:
     #: Row and column.
     centroid: Points
     #: Share of the blade that its mirror image covers, by the angle of the line:
-    #: (`_ANGLES`,), from the direction of columns through that of rows to 180°.
+    #: (`_ANGLES`,), from 0° along the columns to 180°, over 90° along the rows.
     overlap: Floats
 
     def measure_overlap(self, direction: Points) -> float:
@@ -64,7 +64,7 @@ def measure_symmetry(blade: Mask) -> Symmetry:
     """Measure how symmetric a blade, which is not empty, is about its diameters.
 
     In polar coordinates a mirror image is the blade with its angles in reverse, so that
-    a convolution gives the overlap at all angles. The method is leafid's own.
+    a convolution gives the overlap at all angles. The method is leafid's.
     """
     row0, row1, col0, col1 = find_bounding_box(blade)
     crop = blade[row0:row1, col0:col1].view(np.uint8)
@@ -81,7 +81,7 @@ def measure_symmetry(blade: Mask) -> Symmetry:
     rings = polar / 255 * np.sqrt(np.arange(_RADII) + 0.5)
     blur = np.pi * _BLUR * np.fft.rfftfreq(_ANGLES, 360 / _ANGLES)
     spectrum = (np.fft.rfft(rings, axis=0) ** 2).sum(axis=1) * np.exp(-2 * blur**2)
-    overlap = np.fft.irfft(spectrum, _ANGLES) / max(float((rings**2).sum()), 1e-9)
+    overlap = np.fft.irfft(spectrum, _ANGLES) / max((rings**2).sum(), 1e-9)
     return Symmetry(np.array([row0 + row, col0 + col]), overlap)
 
 

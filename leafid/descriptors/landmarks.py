@@ -29,7 +29,7 @@ class Landmarks:
     #: `base`, `tip`: whichever is which where no petiole tells the one from the other.
     base: Points
     tip: Points
-    #: Length of the petiole, in pixels; None where none was found.
+    #: Length of the petiole, in pixels; None where there is none to see.
     petiole: float | None
     #: From 0 to 1: that the line from base to tip is the midrib.
     confidence: float = 1.0
@@ -75,7 +75,7 @@ def find_landmarks(
     the axis of symmetry ends; of a compound leaf, which may lack leaflets, it is the
     tip of the leaflet that the rachis points to. Without a stalk, or with one at both
     ends, base and tip are the ends of the axis of symmetry, or else of the longest
-    diameter. The method is leafid's own.
+    diameter. The method is leafid's.
 
     Parameters
     ----------

@@ -121,8 +121,8 @@ def measure_leaf(
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
     What doesn't fit a species with compound (1) or simple (0) leaves is left out.
-    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which
-    leaves out what isn't sure, or can't be seen in the picture.
+    `leafid.descriptors.traits` counts leaflets, lobes and teeth and measures angles,
+    and leaves out what isn't sure, or can't be seen in the picture.
     """
     # It takes half a second to import.
     from skimage.measure import perimeter as measure_perimeter
@@ -174,8 +174,8 @@ def compose_confidence(
 ) -> dict[str, float]:
     """Compose the confidence of each value, from 0 to 1.
 
-    It is the confidence of the outline, times that of what else the measure depends on
-    (in ``measures.csv``). `direction` is the confidence of the direction of the midrib.
+    It is the confidence of the outline, times the confidences of what else the measure
+    depends on (in ``measures.csv``), such as the `direction` of the midrib.
     A value that is None has the confidence 0.
     """
     sharpness = 1.0

@@ -18,7 +18,7 @@ END_OF_LOBED = 0.07
 # Largest distance of the greatest width of an elliptic blade from its middle.
 _SYMMETRIC = 0.06
 # Largest difference between the angles of ends that are alike, in degrees, and their
-# largest bulge: that of a rounded apex is another than that of a rounded base.
+# largest bulge: a rounded apex bulges otherwise than a rounded base.
 _ALIKE = 15.0
 _STRAIGHT = 0.15
 
@@ -34,7 +34,7 @@ def is_fan(values: Mapping[str, float]) -> bool:
 def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
     """Measure the blade's width along the midrib, and the form of its two ends.
 
-    Angles and bulges are those of a margin that reaches so far from an end.
+    Angles and bulges are measured on the margin up to `reach` from an end.
     """
     rounded = np.rint(framed[:, 0] / _STEP).astype(int)
     levels = np.arange(rounded.min(), rounded.max() + 1)

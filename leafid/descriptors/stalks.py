@@ -18,11 +18,11 @@ _BROAD = 0.3
 _QUANTILE = 0.3
 # Smallest number of points of a stalk.
 _MIN_PLACES = 3
-# How often the width of the stalk is measured again, where it was found.
+# How often the width is measured again, up to where that width ends.
 _ROUNDS = 2
-# Width, in those of the stalk, at which it widens into the blade.
+# Width, in widths of the stalk, at which it widens into the blade.
 _KNEE = 1.5
-# Width of a leaflet, in those of the stalk.
+# Width of a leaflet, in widths of the stalk.
 _LEAFLET = 4.0
 # Reach of a sinus from its middle, in widths of the stalk.
 _REACH = 4.0
@@ -35,10 +35,10 @@ _MIN_RACHIS = 0.1
 class _Limits(NamedTuple):
     """What an end of a leaf is like that is a stalk; one of both is enough."""
 
-    #: Smallest width of the outer half in that of the inner one: 1 of a stalk, a third
-    #: of a pointed tip.
+    #: Smallest width of the outer half over the width of the inner one: 1 of a stalk,
+    #: a third of a pointed tip.
     evenness: float
-    #: Smallest widening beyond the base, in that before it.
+    #: Smallest widening beyond the base, over the widening before it.
     sharpness: float
 
 
@@ -47,7 +47,7 @@ _END = _Limits(0.75, 6.0)
 _PETIOLE = _Limits(0.55, 2.5)
 # Widest place beside the base, in widths of the blade.
 _BESIDE = 0.9
-# Curvature of a margin beside the base that is concave, in that of a straight one.
+# Curvature of a margin beside the base that is concave, over a straight one's.
 _CONCAVE = 0.8
 # Confidence of an axis beside which there is no petiole.
 _PLAIN = 0.8
@@ -76,7 +76,7 @@ class Stalk:
     def is_hidden(self) -> bool:
         """Whether leaflets hang below the base, and may hide more of the stalk."""
         along = (self.end - self.base) / max(self.length, 1e-9)
-        droop = float(((self.outline - self.base) @ along).max())
+        droop = ((self.outline - self.base) @ along).max()
         return droop > _MAX_DROOP * _measure_diagonal(self.outline)
 
 
@@ -162,10 +162,10 @@ def follow_stalk(
     stipule or a scrap, belongs to it. The base is where the margins of the blade, as
     straight or as round as beside the stalk, meet; of a compound leaf it is the first
     leaflet. None where the outline widens at once, or steadily as towards a tip. The
-    method is leafid's own.
+    method is leafid's.
     """
     sides = _list_sides(outline, end)
-    broadest = float(sides.widths.max(axis=1).min())
+    broadest = sides.widths.max(axis=1).min()
     broad = sides.find_broad(_BROAD * broadest)
     if min(broad) <= _MIN_PLACES:
         return None
@@ -191,17 +191,17 @@ def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
     for _ in range(_ROUNDS):
         knees = sides.find_knees(width, broad)
         inner = sides.mark((knees + 1) // 2, knees + 1)
-        width = max(float(np.median(sides.widths[inner])), 1e-9)
+        width = max(np.median(sides.widths[inner]), 1e-9)
     return width, sides.find_knees(width, broad)
 
 
 def _measure_evenness(sides: _Sides, knees: Indices, width: float) -> float:
-    """Measure the width of the outer half in that of the inner one."""
+    """Measure the width of the outer half over the width of the inner one."""
     step = dist(*sides.points[0, :2])
     # The end itself is as narrow as a tip.
     first = np.minimum(round(0.5 * width / max(step, 1e-9)) + 1, knees)
     outer = sides.mark(first, np.maximum((first + knees) // 2, first + 1))
-    return float(np.median(sides.widths[outer])) / width
+    return np.median(sides.widths[outer]) / width
 
 
 def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
@@ -210,7 +210,7 @@ def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
     widths = sides.widths[both, knees]
     after = (sides.widths[both, broad] - widths) / np.maximum(broad - knees, 1)
     before = widths / np.maximum(knees, 1)
-    return float((after / np.maximum(before, 1e-9)).min())
+    return (after / np.maximum(before, 1e-9)).min()
 
 
 def _make_stalk(
@@ -232,7 +232,7 @@ def _make_stalk(
     # Depths at which the blade is wider and wider, from the knees.
     growth = np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0) ** 0.5
     depth, whole = (
-        float((knee - sides.average(sides.find_broad(level, knees))) @ along)
+        (knee - sides.average(sides.find_broad(level, knees))) @ along
         for level in _KNEE * width * growth ** np.array([1, 2])
     )
     shift = max(0.0, depth) / (growth - 1)
@@ -263,8 +263,8 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
     is_back = np.maximum.accumulate(heights) - heights > width / 2
     end = (is_back | (across > _REACH * width)).argmax()
     if across[end] > _REACH * width:
-        return float(heights[0])
-    return float(heights[: end + 1].max())
+        return heights[0]
+    return heights[: end + 1].max()
 
 
 def _list_sides(outline: Points, end: Points) -> _Sides:

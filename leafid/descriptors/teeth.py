@@ -77,7 +77,8 @@ def measure_margin(
     strays /= compute_contour_length(contour)
     smooth = _SMOOTH * np.minimum(resolution / _RESOLUTIONS, 1) ** _POWERS
     is_doubtful = (strays > smooth) & (strays < _UNEVEN)
-    is_uneven = np.where(is_doubtful, None, strays >= _UNEVEN)
+    is_uneven = (strays >= _UNEVEN).astype(object)
+    is_uneven[is_doubtful] = None
     has_teeth_of_lobes, has_teeth, is_lobed = is_uneven.tolist()
     if is_lobed:
         has_teeth = has_teeth_of_lobes
@@ -115,7 +116,7 @@ def _measure_teeth(
         rises = _measure_rises(signal, width, is_margin)
         counts.append(len(rises))
         heights.append(float(np.median(rises)) if len(rises) else 0.0)
-    best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
+    best = int((np.array(heights) * np.sqrt(counts)).argmax())
     number = counts.pop(best)
     is_wavy = number < _MIN_TEETH or _is_wavy(contour, is_margin, number)
     if may_be_wavy and is_wavy:
@@ -144,7 +145,7 @@ def _measure_rises(signal: Singles, width: float, is_margin: Mask) -> Floats:
 def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
     """Whether a margin with a number of crests bends evenly; teeth have corners.
 
-    The kurtosis is that of the bends, each relative to those around it.
+    Bends, whose kurtosis decides, are relative to the bends around them.
     """
     centred = (contour - contour.mean(axis=0)).T.astype(np.float32)
     smooth = smooth_closed(centred, 1 / (_STEPS * number))
@@ -160,8 +161,8 @@ def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
 def find_peaks(values: Floats, prominence: float) -> Indices:
     """Find the peaks of a signal that begins and ends at its lowest value.
 
-    They are those of `scipy.signal.find_peaks`, which takes longer to import than a
-    leaf to measure; only of a plateau, all points are taken.
+    `scipy.signal.find_peaks`, which takes longer to import than a leaf to measure,
+    finds the same peaks, but the middle of a plateau instead of all its points.
 
     Parameters
     ----------

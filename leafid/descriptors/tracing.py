@@ -63,8 +63,8 @@ def _smooth(points: Points, sigma: float) -> Points:
 def _join_parts(grey: Plane) -> None:
     """Draw lines from the largest part to others that are near it.
 
-    Parts are those of the level that is traced: at a lower one, lines would end before
-    the parts of a leaf that was enlarged.
+    Parts are separated at the level that is traced: at a lower one, lines would end
+    before the parts of a leaf that was enlarged.
     """
     parts = (grey > 127).view(np.uint8)
     curves, _ = cv2.findContours(parts, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

@@ -1,7 +1,7 @@
 """Botanical traits of a leaf on a plain sheet, as far as they are measured well.
 
-The traits are those of the Manual of Leaf Architecture [1]_, as far as an outline shows
-them; how they are measured is leafid's own.
+The Manual of Leaf Architecture [1]_ defines the traits; leafid measures those that an
+outline shows.
 
 References
 ----------
@@ -207,11 +207,11 @@ def _measure_form(
 
 
 def _count_bites(contour: Points) -> tuple[int, int]:
-    """Count the deep sinuses that are round, as bites are, and those of lobes."""
+    """Count the deep sinuses that are round, as bites are, and the deep others."""
     depths, _, fullness, _ = measure_sinuses(contour, find_hull(contour))
     is_deep = depths >= _MIN_BITE * compute_contour_length(contour)
-    n_bites = int(np.count_nonzero(is_deep & (fullness > _ROUND)))
-    return n_bites, int(np.count_nonzero(is_deep)) - n_bites
+    n_bites = (is_deep & (fullness > _ROUND)).sum()
+    return n_bites, is_deep.sum() - n_bites
 
 
 def _measure_lobes(framed: Points) -> dict[str, float] | None:

@@ -51,7 +51,7 @@ def format_answer(
             entries += _format_run_lines(part, select, open_world)
             continue
         ranking = None
-        # With back-off, the name is a key of its own.
+        # With back-off, the record has the name besides the ranking.
         if not part.backed_off and not part.problem:
             ranking = select(part)
         record = part.to_dict(ranking)

@@ -179,7 +179,7 @@ def _measure(
     n_leaves = leaves[0].n_leaves
     if not options.each_leaf:
         leaves = leaves[:1]
-    # What a person marks is a leaf, without holes that would have to be found.
+    # What a person marks is a leaf, and its holes are marked as well.
     judged: Iterable[tuple[LeafMeasures, str | None]] = (
         (measure_leaf(leaf), None) for leaf in leaves
     )

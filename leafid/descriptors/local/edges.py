@@ -54,7 +54,7 @@ def extract_edge_sift(
     deviations from the middle. A patch's rows run across the edge, from light to dark.
     Of a patch and its mirror image the one is described whose left half has the
     stronger gradients. So an edge looks the same in a leaf that is turned by any angle,
-    or mirrored. The descriptor is leafid's own.
+    or mirrored. The descriptor is leafid's.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
 
     The points are at least half a patch from the picture's border.
 
-    Edges are found in the picture at half size. Both are float32 (n, 2), rows and
+    Canny sees the picture at half size. Both arrays are float32 (n, 2), rows and
     columns; directions are unit vectors.
     """
     half = level.half

@@ -34,7 +34,7 @@ def extract_outline_sift(
     outline towards the upper end of the picture. So a tooth looks the same wherever it
     is, in a leaf and in its mirror image, if the leaf is upright. Points are at equal
     distances along the outlines of all components, as many at each size. The descriptor
-    is leafid's own.
+    is leafid's.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _drop_dirt(mask: Mask) -> Plane:
     """Return the large components, 0 or 255, in the box of the whole mask."""
     box = mask[get_window(find_bounding_box(mask))]
     crop = box.view(np.uint8) * np.uint8(255)
-    # Outer contours are found several times faster than components are labelled.
+    # OpenCV finds outer contours several times faster than it labels components.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     # In pixels, as of Pick's theorem.
     areas = [
@@ -162,8 +162,7 @@ def _scale(crop: Plane) -> Plane:
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
     # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at
     # the same points.
-    size = scale_size(crop, scale)
-    return cv2.resize(crop, size, interpolation=cv2.INTER_LINEAR)
+    return cv2.resize(crop, scale_size(crop, scale), interpolation=cv2.INTER_LINEAR)
 
 
 def trace_contours(grey: Plane) -> list[Points]:
@@ -172,7 +171,7 @@ def trace_contours(grey: Plane) -> list[Points]:
     The largest contour comes first.
     """
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    # Of a hair thinner than the smoothing, only its own pixels remain.
+    # Of a hair thinner than the smoothing, only the pixels of the mask remain.
     if smooth.max() < 128:
         smooth = grey
     inside = (smooth >= min(128, int(smooth.max()))).view(np.uint8)

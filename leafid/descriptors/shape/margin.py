@@ -19,8 +19,8 @@ SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 # Depth in √area (a third of a pixel of the normalised shape) below which an edge counts
 # as smooth.
 _FLOOR = 1.5e-3
-# Standard deviation, in that of a smoothing, that removes the pixel grid, which would
-# split the tops of teeth.
+# Standard deviation, as a share of a smoothing's, that removes the pixel grid, which
+# would split the tops of teeth.
 _GRAIN = 0.1
 #: Edges of bands, in waves around the outline.
 BANDS = tuple(sorted({round(edge) for edge in np.geomspace(2, 512, 26).tolist()}))
@@ -53,7 +53,7 @@ LOBES_NAMES = (
 def measure_teeth(shape: Shape) -> Singles:
     """Measure teeth: how the outline differs from itself smoothed, at several scales.
 
-    The measures are leafid's own.
+    The measures are leafid's.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def compute_margin_signals(
 def measure_lobes(shape: Shape) -> Singles:
     """Measure lobes: the sinuses between the largest outline and its convex hull.
 
-    The measures are leafid's own.
+    The measures are leafid's.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _average_blocks(signals: Singles) -> Singles:
 
 
 def smooth_closed(signals: Singles, sigmas: float | tuple[float, ...]) -> Singles:
-    """Smooth each row, a closed signal, by one standard deviation or its own."""
+    """Smooth rows, closed signals, by one standard deviation or by one for each."""
     count = signals.shape[1]
     spectra = np.fft.rfft(signals) * _make_gains(count, sigmas)
     return np.fft.irfft(spectra, n=count).astype(np.float32, copy=False)
