@@ -106,7 +106,8 @@ def compute_margin_signals(
     across = (points - smooth) * tangent.conj()
     # Counter-clockwise with rows pointing down: the outside is on the right, (row, col)
     # = (col', −row').
-    return -across.imag / np.maximum(np.abs(tangent), np.float32(1e-9))
+    lengths = np.sqrt(tangent.real**2 + tangent.imag**2)
+    return -across.imag / np.maximum(lengths, np.float32(1e-9))
 
 
 def measure_lobes(shape: Shape) -> Singles:
