@@ -131,12 +131,11 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
             f"expected at least one descriptor family ({', '.join(FAMILIES)}), found "
             "none"
         )
-    if unknown := [
-        name for name in names if name not in FAMILIES and not is_code(name)
-    ]:
-        raise UsageError(
-            f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
-        )
+    for name in names:
+        if name not in FAMILIES and not is_code(name):
+            raise UsageError(
+                f"unknown descriptor family {name!r}; there are {', '.join(FAMILIES)}"
+            )
     if len(set(names)) < len(names):
         raise UsageError(
             f"expected each descriptor family once, found {', '.join(names)}"
@@ -145,15 +144,12 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
 
 
 def _import_family(name: str) -> Family:
-    measure, value_names = import_measure(name)
-    version = hash_module(name)
     return Family(
-        name=name,
-        summary="not leafid's",
-        measure=measure,
-        value_names=value_names,
+        name,
+        "not leafid's",
+        *import_measure(name),
         reads="pixels",
-        version=version,
+        version=hash_module(name),
     )
 
 

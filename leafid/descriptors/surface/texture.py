@@ -1,6 +1,7 @@
 """The texture of a leaf's inside and of its outline, by local binary patterns."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -80,7 +81,7 @@ def measure_interior(image: Image, blade: Mask) -> Singles:
     window = get_window(find_bounding_box(blade))
     grey = cv2.cvtColor(image[window], cv2.COLOR_BGR2GRAY)
     size = _choose_size(blade[window], _INTERIOR_SIDE)
-    framed = _frame(grey, size, _INTERIOR_SCALES, cv2.BORDER_REPLICATE)
+    framed = _frame(grey, size, _INTERIOR_SCALES, "edge")
     centres = []
     for insides, step in _list_insides(coverage, _INTERIOR_SCALES):
         thinning = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
@@ -118,7 +119,7 @@ def _frame_coverage(blade: Mask, side: float, scales: Sequence[lbp.Scale]) -> Pl
     """Compute the share of each pixel that is leaf, 0 to 255, at a √area in pixels."""
     box = blade[get_window(find_bounding_box(blade))]
     plane = box.view(np.uint8) * np.uint8(255)
-    return _frame(plane, _choose_size(box, side), scales, cv2.BORDER_CONSTANT)
+    return _frame(plane, _choose_size(box, side), scales, "constant")
 
 
 def _choose_size(blade: Mask, side: float) -> list[int]:
@@ -128,7 +129,10 @@ def _choose_size(blade: Mask, side: float) -> list[int]:
 
 
 def _frame(
-    plane: Plane, size: Sequence[int], scales: Sequence[lbp.Scale], border: int
+    plane: Plane,
+    size: Sequence[int],
+    scales: Sequence[lbp.Scale],
+    mode: Literal["constant", "edge"],
 ) -> Plane:
     """Resize a plane, and add a margin of whole pixels of the coarsest level."""
     # Averaging over parts of pixels would take ten times as long.
@@ -136,9 +140,9 @@ def _frame(
         plane = downsample2(plane)
     plane = cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)
     step = 2 ** scales[-1].level
-    height, width = (3 * step + -(length + 3 * step) % step for length in plane.shape)
-    margins = height // 2, height - height // 2, width // 2, width - width // 2
-    return cv2.copyMakeBorder(plane, *margins, border, value=0)
+    spare = [3 * step + -length % step for length in plane.shape]
+    margins = [(width // 2, width - width // 2) for width in spare]
+    return np.pad(plane, margins, mode)
 
 
 def _list_insides(
