@@ -3,8 +3,13 @@
 import numpy as np
 
 from leafid.descriptors.arrays import Floats, Indices, Points, Singles
-from leafid.descriptors.shape.contour import compute_contour_length
-from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
+from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.shape.contour import as_complex, compute_contour_length
+from leafid.descriptors.shape.margin import (
+    compute_margin_signals,
+    smooth_closed,
+    smooth_contour,
+)
 from leafid.segmentation.pixels import Mask
 
 # Smallest share of the outline that shows of what kind it is.
@@ -43,23 +48,22 @@ _REPEATED = 0.12
 
 
 def measure_margin(
-    contour: Points, width: float, is_margin: Mask, resolution: float
+    landmarks: Landmarks, is_margin: Mask, edge: float
 ) -> tuple[bool | None, dict[str, float]]:
     """Judge whether a blade is lobed, and measure its teeth.
 
     What counts is how far half of the margin strays from the smoothed outline: a
     shadow, a bite or a fold makes no teeth, and a stretch without teeth no entire
-    margin. Where the resolution is low, teeth are flattened.
+    margin. Where the resolution, the length of the outline in widths of its edge, is
+    low, teeth are flattened.
 
     Parameters
     ----------
-    contour : (n, 2)
-    width : float
-        Of the blade, in pixels.
+    landmarks : Landmarks
     is_margin : bool (n,)
         Which points of the contour are neither an end of the blade nor cut off.
-    resolution : float
-        Length of the contour in widths of the leaf's edge.
+    edge : float
+        Width of the leaf's edge in pixels.
 
     Returns
     -------
@@ -70,11 +74,13 @@ def measure_margin(
     """
     if is_margin.mean() < _MIN_MARGIN:
         return None, {}
+    contour, width = landmarks.contour, float(landmarks.extent[1])
+    length = compute_contour_length(contour)
+    resolution = length / edge
     signals = _filter_margin(contour, _SCALES)
     windows = tuple(max(2 * sigma, 0.01) for sigma in _SCALES)
     around = smooth_closed(signals**2, windows)[:, is_margin]
-    strays = np.median(np.sqrt(np.maximum(around, 0)), axis=1)
-    strays /= compute_contour_length(contour)
+    strays = np.median(np.sqrt(np.maximum(around, 0)), axis=1) / length
     smooth = _SMOOTH * np.minimum(resolution / _RESOLUTIONS, 1) ** _POWERS
     is_doubtful = (strays > smooth) & (strays < _UNEVEN)
     is_uneven = (strays >= _UNEVEN).astype(object)
@@ -147,10 +153,8 @@ def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
 
     Bends, whose kurtosis decides, are relative to the bends around them.
     """
-    centred = (contour - contour.mean(axis=0)).T.astype(np.float32)
-    smooth = smooth_closed(centred, 1 / (_STEPS * number))
-    rows, cols = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
-    steps = rows + 1j * cols
+    points = as_complex(smooth_contour(contour, 1 / (_STEPS * number)))
+    steps = np.roll(points, -1) - np.roll(points, 1)
     turns = np.angle(np.roll(steps, -1) * np.roll(steps, 1).conj())[None]
     bends = turns - smooth_closed(turns, 1.5 / number)
     around = smooth_closed(bends**2, 1 / number)

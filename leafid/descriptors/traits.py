@@ -27,7 +27,7 @@ from leafid.descriptors.profile import (
     share_ends,
 )
 from leafid.descriptors.shape.contour import compute_contour_length, find_hull
-from leafid.descriptors.shape.margin import measure_sinuses, smooth_closed
+from leafid.descriptors.shape.margin import measure_sinuses, smooth_contour
 from leafid.descriptors.teeth import find_peaks, measure_margin
 from leafid.descriptors.tracing import trace_leaf
 from leafid.segmentation.result import Mask, Segmentation
@@ -106,7 +106,6 @@ def measure_reliable_traits(
     edge = measure_edge(outline, leaf.picture)
     is_compound, leaflets = count_leaflets(leaf.blade, edge)
     landmarks = find_landmarks(leaf, outline, ends, is_compound=is_compound)
-    resolution = compute_contour_length(landmarks.contour) / edge
     traits: dict[str, float] = {}
     if leaf.outline_confidence < MIN_CONFIDENCE or leaf.may_be_several:
         return traits, landmarks
@@ -121,12 +120,7 @@ def measure_reliable_traits(
     if leaflets != 1:
         return traits, landmarks
     is_margin = _find_margin(landmarks, leaf.mask.shape)
-    is_lobed, margin = measure_margin(
-        contour=landmarks.contour,
-        width=float(landmarks.extent[1]),
-        is_margin=is_margin,
-        resolution=resolution,
-    )
+    is_lobed, margin = measure_margin(landmarks, is_margin, edge)
     if is_whole:
         form = _measure_form(landmarks, is_lobed)
         if form is None:
@@ -221,8 +215,7 @@ def _measure_lobes(framed: Points) -> dict[str, float] | None:
     a negative sign, to the base (palmate lobes). None where the
     lobes may be leaflets.
     """
-    smooth = smooth_closed(framed.T.astype(np.float32), _LOBE_SMOOTHING)
-    along, across = smooth.astype(np.float64)
+    along, across = smooth_contour(framed, _LOBE_SMOOTHING).T
     from_base = np.hypot(along, across)
     widest = np.abs(across).argmax()
     length, width = np.ptp(framed, axis=0)

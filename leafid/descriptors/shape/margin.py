@@ -74,6 +74,8 @@ def measure_teeth(shape: Shape) -> Singles:
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
+    # Smoothing shrinks the whole outline: the mean is no tooth.
+    spectra[:, 0] = 0
     teeth = _summarise_teeth(spectra, signals.shape[1])
     return np.concatenate([teeth, _summarise_spectrum(spectra[-1] / signals.shape[1])])
 
@@ -142,8 +144,7 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
 
     The values come smoothing by smoothing, in the order of `_KINDS`.
     """
-    gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
-    gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
+    gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS))
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
     rms = np.sqrt(np.vecdot(signals, signals) / np.float32(count)) + np.float32(_FLOOR)
     unit = signals / rms[:, None]
@@ -202,6 +203,13 @@ def smooth_closed(signals: Singles, sigmas: float | tuple[float, ...]) -> Single
     count = signals.shape[1]
     spectra = np.fft.rfft(signals) * _make_gains(count, sigmas)
     return np.fft.irfft(spectra, n=count).astype(np.float32, copy=False)
+
+
+def smooth_contour(points: Points, sigma: float) -> Points:
+    """Smooth a closed contour, (n, 2), by a share of its length."""
+    # Near 0, single precision keeps enough.
+    middle = points.mean(axis=0)
+    return smooth_closed((points - middle).T.astype(np.float32), sigma).T + middle
 
 
 @cache
