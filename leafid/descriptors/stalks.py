@@ -89,16 +89,16 @@ class _Sides:
     #: Distance of each point from the other side, (2, n).
     widths: Floats
 
-    def mark(self, starts: Indices | int, ends: Indices) -> Mask:
+    def mark(self, starts: Indices | int, ends: Indices | int) -> Mask:
         """Mark the places from the starts to before the ends."""
         places = np.arange(self.widths.shape[1])
-        starts = np.broadcast_to(starts, 2)
-        return (places >= starts[:, None]) & (places < ends[:, None])
+        is_after = places >= np.reshape(starts, (-1, 1))
+        return is_after & (places < np.reshape(ends, (-1, 1)))
 
     def find_broad(self, width: float, starts: Indices | int = 0) -> Indices:
         """Find the first places from the starts on that are as wide as this."""
         n_places = self.widths.shape[1]
-        is_broad = self.mark(starts, np.full(2, n_places)) & (self.widths >= width)
+        is_broad = self.mark(starts, n_places) & (self.widths >= width)
         is_broad[:, -1] = True
         return is_broad.argmax(axis=1)
 

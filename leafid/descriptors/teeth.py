@@ -155,7 +155,8 @@ def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
     """
     points = as_complex(smooth_contour(contour, 1 / (_STEPS * number)))
     steps = np.roll(points, -1) - np.roll(points, 1)
-    turns = np.angle(np.roll(steps, -1) * np.roll(steps, 1).conj())[None]
+    products = np.roll(steps, -1) * np.roll(steps, 1).conj()
+    turns = np.angle(products)[None].astype(np.float32)
     bends = turns - smooth_closed(turns, 1.5 / number)
     around = smooth_closed(bends**2, 1 / number)
     kurtosis = (bends**2 / np.maximum(around, 1e-12))[0, is_margin] ** 2

@@ -101,7 +101,7 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
         A picture with C channels has 128 C values a patch: cell by cell, row by row,
         the 8 C values of each. A picture that is smaller than a patch has no patches.
     """
-    n_channels = 1 if pyramid.picture.ndim == 2 else int(pyramid.picture.shape[2])
+    n_channels = np.atleast_3d(pyramid.picture).shape[2]
     length = SIFT_LENGTH * n_channels
     levels = list(pyramid.iterate_levels(grid.scales))
     if not levels:
