@@ -13,6 +13,6 @@ TYPE_VERSION = 2
 #: Of the same features of a sheet that is composited onto a surface.
 SURFACE_TYPE_VERSION = 1
 #: Of the traits that a model learns of its species.
-TRAIT_VERSION = 3
+TRAIT_VERSION = 4
 #: Of the drawings of pictures without a leaf.
 DRAWING_VERSION = 6

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from leafid.descriptors.arrays import Floats, Points
 from leafid.segmentation.pixels import Mask, find_bounding_box
@@ -35,7 +36,7 @@ class Symmetry:
     #: Row and column.
     centroid: Points
     #: Share of the blade that its mirror image covers, by the angle of the line:
-    #: (`_ANGLES`,), from the direction of columns through that of rows to 180°.
+    #: (`_ANGLES`,), from 0° along the columns to 180°, over 90° along the rows.
     overlap: Floats
 
     def measure_overlap(self, direction: Points) -> float:
@@ -63,7 +64,7 @@ def measure_symmetry(blade: Mask) -> Symmetry:
     """Measure how symmetric a blade, which is not empty, is about its diameters.
 
     In polar coordinates a mirror image is the blade with its angles in reverse, so that
-    a convolution gives the overlap at all angles. The method is leafid's own.
+    a convolution gives the overlap at all angles. The method is leafid's.
     """
     row0, row1, col0, col1 = find_bounding_box(blade)
     crop = blade[row0:row1, col0:col1].view(np.uint8)
@@ -80,7 +81,7 @@ def measure_symmetry(blade: Mask) -> Symmetry:
     rings = polar / 255 * np.sqrt(np.arange(_RADII) + 0.5)
     blur = np.pi * _BLUR * np.fft.rfftfreq(_ANGLES, 360 / _ANGLES)
     spectrum = (np.fft.rfft(rings, axis=0) ** 2).sum(axis=1) * np.exp(-2 * blur**2)
-    overlap = np.fft.irfft(spectrum, _ANGLES) / max(float((rings**2).sum()), 1e-9)
+    overlap = np.fft.irfft(spectrum, _ANGLES) / max((rings**2).sum(), 1e-9)
     return Symmetry(np.array([row0 + row, col0 + col]), overlap)
 
 
@@ -114,7 +115,7 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
         return _find_longest_diameter(corners)
     slimness = np.log(lengths / widths)
     scores = np.where(is_axis, overlaps + _SLIM * slimness, 0)
-    index = int(np.argmax(scores))
+    index = scores.argmax()
     axis = axes[index]
     is_rival = np.abs(axes @ axis) < np.cos(_RIVAL_ANGLE)
     lead = scores[index] - scores[is_rival].max(initial=MIN_OVERLAP)
@@ -124,8 +125,8 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
 
 
 def _find_longest_diameter(corners: Points) -> Axis:
-    distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
-    ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
+    distances = cdist(corners, corners)
+    ends = np.unravel_index(distances.argmax(), distances.shape)
     base, tip = corners[list(ends)]
     length, width = _measure_sides(corners, (tip - base) / max(distances.max(), 1e-9))
     return Axis(base, tip, float(np.clip(length / width - 1, 0, 1)))

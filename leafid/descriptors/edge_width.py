@@ -19,7 +19,7 @@ def measure_edge(contour: Points, image: Image | None) -> float:
 
     It is the step of the colour across the edge, from leaf to sheet, over its greatest
     slope, and at least a pixel, as without a picture; the median along the outline
-    counts. The method is leafid's own.
+    counts. The method is leafid's.
     """
     if image is None:
         return 1.0

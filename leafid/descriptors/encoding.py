@@ -90,15 +90,15 @@ class Encoder(ABC):
             descriptors.T @ descriptors * (1 / (len(descriptors) - 1))
         )
         del descriptors
-        order = np.argsort(values)[::-1][: self.n_components]
-        axes = vectors[:, order]
+        # The eigenvalues ascend.
+        axes = vectors[:, ::-1][:, : self.n_components]
         # The sign of an eigenvector is free: fix it, so that every machine learns the
         # same codebook.
         axes = axes * np.sign(
             axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
         )
         self.components_ = axes.astype(np.float32)
-        self.scale_ = np.asarray(np.sqrt(np.float32(max(values[order[0]], 1e-12))))
+        self.scale_ = np.asarray(np.sqrt(np.float32(max(values[-1], 1e-12))))
         positions = _list_positions(features)
         self.position_mean_ = positions.mean(axis=0)
         self.position_scale_ = np.maximum(positions.std(axis=0), 1e-3)

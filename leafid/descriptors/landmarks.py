@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import dist
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class Landmarks:
     #: `base`, `tip`: whichever is which where no petiole tells the one from the other.
     base: Points
     tip: Points
-    #: Length of the petiole, in pixels; None where none was found.
+    #: Length of the petiole, in pixels; None where there is none to see.
     petiole: float | None
     #: From 0 to 1: that the line from base to tip is the midrib.
     confidence: float = 1.0
@@ -41,7 +42,7 @@ class Landmarks:
     @property
     def length(self) -> float:
         """Distance from base to tip, in pixels."""
-        return float(np.hypot(*(self.tip - self.base)))
+        return dist(self.tip, self.base)
 
     @cached_property
     def extent(self) -> Points:
@@ -63,9 +64,9 @@ class Landmarks:
 def find_landmarks(
     leaf: Segmentation,
     outline: Points,
-    ends: Points | None = None,
+    ends: Points | None,
     *,
-    is_compound: bool | None = False,
+    is_compound: bool | None,
 ) -> Landmarks:
     """Find base and tip of a blade, which is not empty.
 
@@ -74,16 +75,16 @@ def find_landmarks(
     the axis of symmetry ends; of a compound leaf, which may lack leaflets, it is the
     tip of the leaflet that the rachis points to. Without a stalk, or with one at both
     ends, base and tip are the ends of the axis of symmetry, or else of the longest
-    diameter. The method is leafid's own.
+    diameter. The method is leafid's.
 
     Parameters
     ----------
     leaf : Segmentation
     outline : (n, 2)
         As of `trace_leaf`.
-    ends : (2, 2), optional
+    ends : (2, 2) or None
         Rows and columns of tip and base, where a person chose them.
-    is_compound : bool, optional
+    is_compound : bool or None
         None where nobody knows.
     """
     symmetry = measure_symmetry(leaf.blade)
@@ -110,7 +111,7 @@ def find_landmarks(
         # A bent blade isn't symmetric.
         overlap = symmetry.measure_overlap(tip - base)
         confidence = min(overlap / MIN_OVERLAP, 1.0)
-    petiole = float(np.hypot(*(stalk.end - base)))
+    petiole = dist(stalk.end, base)
     return Landmarks(contour, base, tip, petiole, confidence)
 
 
@@ -128,7 +129,7 @@ def _find_tip(contour: Points, foot: Points, symmetry: Symmetry) -> Points:
     overlaps = np.where(np.abs(cosines) > np.cos(_TIP_BEARING), overlaps, 0)
     if not overlaps.any():
         return farthest
-    index = int(np.argmax(overlaps))
+    index = overlaps.argmax()
     axis = axes[index] * np.sign(cosines[index])
     # Where the outline crosses the axis last.
     along, across = _make_axes(np.zeros(2), axis) @ (contour - centroid).T
@@ -147,10 +148,10 @@ def _find_farthest(
     """Find the point farthest from `foot` within an angle of the centroid's bearing."""
     offsets = points - foot
     is_ahead = measure_cosine(offsets, centroid - foot) > np.cos(bearing)
-    return points[int(np.argmax(np.where(is_ahead, np.hypot(*offsets.T), 0)))]
+    return points[np.where(is_ahead, np.hypot(*offsets.T), 0).argmax()]
 
 
 def _make_axes(base: Points, tip: Points) -> Points:
     """Make the unit vectors from base to tip, and to the right of an upright leaf."""
-    row, col = (tip - base) / max(float(np.hypot(*(tip - base))), 1e-9)
+    row, col = (tip - base) / max(dist(tip, base), 1e-9)
     return np.array([[row, col], [col, -row]])

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from leafid.descriptors.arrays import Plane, Singles
 from leafid.segmentation.pixels import Mask, find_convex_hull
 
-# Radius of the disc that separates leaflets, in that of the largest disc in the leaf.
+# Radius of the disc that separates leaflets, in radii of the largest disc in the leaf.
 _LEAFLET_DISC = 0.4
 # Smallest area of a leaflet, relative to the three largest.
 _MIN_LEAFLET = 0.08
-# Radii of discs that separate leaflets that touch, in that of the largest disc in the
+# Radii of discs that separate leaflets that touch, in radii of the largest disc in the
 # piece, and the smallest area of what they separate, relative to the largest part.
 _NECKS = (0.6, 0.75)
 _PART = 0.25
-# Area, in those of the median piece, of a piece that is several leaflets.
+# Area, in areas of the median piece, of a piece that is several leaflets.
 _MERGED = 3.1
 # A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or
 # it is as solid as this.
@@ -28,7 +28,7 @@ _FEATHERY = 10.0
 _OVERLAPPING = 7.4
 _OVERLAPPING_DISC = 0.33
 _OVERLAPPING_SOLIDITY = (0.72, 0.88)
-# Resolution below which, solidity above which and length in those of the hull above
+# Resolution below which, solidity above which and length, in lengths of the hull, above
 # which one piece may be leaflets that have merged. Reduced until they merge, 13 of 14
 # leaves of Albizia are beyond, and 2 % of simple leaves.
 _MERGING = 600.0
@@ -96,7 +96,7 @@ def _count_parts(depth: Singles, share: float) -> int:
 
 def _is_simple(leaf: Plane, widest: float, edge: float) -> bool:
     """Whether a leaf of one piece is surely simple; `widest` is its largest disc."""
-    side = float(np.sqrt(np.count_nonzero(leaf)))
+    side = float(np.count_nonzero(leaf)) ** 0.5
     hull = find_convex_hull(leaf)
     solidity = side**2 / max(cv2.contourArea(hull), 1.0)
     curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

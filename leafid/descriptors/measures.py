@@ -3,25 +3,48 @@
 Lengths are in pixels, millimetres or centimetres.
 """
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
-from leafid.descriptors.measure_confidence import compose_confidence, list_measures
 from leafid.descriptors.traits import (
     drop_misfits,
     measure_cut,
     measure_reliable_traits,
 )
-from leafid.segmentation.pixels import Mask, find_bounding_box, find_convex_hull
+from leafid.segmentation.condition import measure_condition
+from leafid.segmentation.pixels import (
+    Mask,
+    find_bounding_box,
+    find_convex_hull,
+    get_window,
+)
 from leafid.segmentation.result import Segmentation
 
 _POWERS = {"length": 1, "length²": 2}
 _MM_PER_UNIT = {"mm": 1, "cm": 10}
+# Share of the confidence where the leaf may be several.
+_SEVERAL = 0.5
+# The sharpness (`leafid.segmentation.condition.Condition`) that shows fine teeth.
+_SHARP = 0.6
+
+
+@cache
+def list_measures() -> dict[str, dict[str, str]]:
+    """List all measures by name.
+
+    Each has ``unit``, ``what it is``, ``source``, and what its confidence ``depends
+    on`` besides the outline. A unit ``length`` is pixels or millimetres.
+    """
+    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
+    return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +72,10 @@ class LeafMeasures:
         return replace(self, confidence=lowered)
 
     def to_record(
-        self, mm_per_pixel: float | None = None, unit: str = "mm"
+        self,
+        mm_per_pixel: float | None = None,
+        unit: str = "mm",
+        scale_confidence: float | None = None,
     ) -> dict[str, Any]:
         """Return a row of a table.
 
@@ -58,6 +84,9 @@ class LeafMeasures:
         mm_per_pixel : float, optional
             Size of a pixel; without it, lengths are in pixels.
         unit : {"mm", "cm"}
+        scale_confidence : float, optional
+            How sure the size of a pixel is, from 0 to 1: lengths and areas are as sure
+            at most.
 
         Returns
         -------
@@ -69,11 +98,15 @@ class LeafMeasures:
         if mm_per_pixel:
             size, used = mm_per_pixel / _MM_PER_UNIT[unit], unit
         record: dict[str, Any] = {"unit": used, "mm_per_pixel": mm_per_pixel}
+        confidences = {}
         for name, row in list_measures().items():
-            value, power = self.values[name], _POWERS.get(row["unit"], 0)
-            record[name] = value * size**power if value and power else value
-        for name, confidence in self.confidence.items():
-            record[f"{name}_confidence"] = confidence
+            value, confidence = self.values[name], self.confidence[name]
+            if power := _POWERS.get(row["unit"]):
+                value = value and value * size**power
+                confidence *= scale_confidence or 1
+            record[name] = value
+            confidences[f"{name}_confidence"] = confidence
+        record |= confidences
         for name in ("base", "tip"):
             row, col = (getattr(self.landmarks, name) + 0.5).tolist()
             is_told = self.landmarks.has_base
@@ -88,8 +121,8 @@ def measure_leaf(
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
     What doesn't fit a species with compound (1) or simple (0) leaves is left out.
-    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which
-    leaves out what isn't sure, or can't be seen in the picture.
+    `leafid.descriptors.traits` counts leaflets, lobes and teeth and measures angles,
+    and leaves out what isn't sure, or can't be seen in the picture.
     """
     # It takes half a second to import.
     from skimage.measure import perimeter as measure_perimeter
@@ -98,8 +131,8 @@ def measure_leaf(
     if landmarks is None:
         raise ValueError("leaf: expected a blade of pixels, found an empty mask")
     traits = drop_misfits(traits, is_compound)
-    row0, row1, col0, col1 = find_bounding_box(leaf.blade)
-    blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
+    window = get_window(find_bounding_box(leaf.blade))
+    blade = np.pad(leaf.blade[window], 1).view(np.uint8)
     contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     filled = cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED)
     hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
@@ -134,6 +167,38 @@ def measure_leaf(
         surface=surface,
         may_be_several=leaf.may_be_several,
     )
+
+
+def compose_confidence(
+    leaf: Segmentation, values: Mapping[str, float | None], direction: float
+) -> dict[str, float]:
+    """Compose the confidence of each value, from 0 to 1.
+
+    It is the confidence of the outline, times the confidences of what else the measure
+    depends on (in ``measures.csv``), such as the `direction` of the midrib.
+    A value that is None has the confidence 0.
+    """
+    sharpness = 1.0
+    if leaf.picture is not None:
+        sharpness = min(measure_condition(leaf.picture, leaf).sharpness / _SHARP, 1.0)
+    cut = measure_cut(leaf.blade) / (values["width"] or 1.0)
+    factors = {
+        # Of what the border of the picture cuts, there is at least as much.
+        "completeness": max(1 - cut, 0.0),
+        "petiole": float(not measure_cut(leaf.petiole)),
+        "direction": direction,
+        # The longest extent is nearly the same in directions that are near each other.
+        "extent": direction**0.5,
+        "sharpness": sharpness,
+    }
+    outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)
+    confidence = dict.fromkeys(values, 0.0)
+    for name, value in values.items():
+        if value is not None:
+            needs = list_measures().get(name, {}).get("depends on", "")
+            parts = [factors[part] for part in needs.split()]
+            confidence[name] = outline * float(np.prod(parts))
+    return confidence
 
 
 def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:

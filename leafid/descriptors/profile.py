@@ -15,8 +15,10 @@ _OUTER = 0.3
 _STEP = 1 / 128
 _END = 0.25
 END_OF_LOBED = 0.07
+# Largest distance of the greatest width of an elliptic blade from its middle.
+_SYMMETRIC = 0.06
 # Largest difference between the angles of ends that are alike, in degrees, and their
-# largest bulge: that of a rounded apex is another than that of a rounded base.
+# largest bulge: a rounded apex bulges otherwise than a rounded base.
 _ALIKE = 15.0
 _STRAIGHT = 0.15
 
@@ -32,13 +34,13 @@ def is_fan(values: Mapping[str, float]) -> bool:
 def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
     """Measure the blade's width along the midrib, and the form of its two ends.
 
-    Angles and bulges are those of a margin that reaches so far from an end.
+    Angles and bulges are measured on the margin up to `reach` from an end.
     """
-    places = np.rint(framed[:, 0] / _STEP).astype(int)
-    levels = np.arange(places.min(), places.max() + 1)
+    rounded = np.rint(framed[:, 0] / _STEP).astype(int)
+    levels = np.arange(rounded.min(), rounded.max() + 1)
     half = np.full((2, len(levels)), -np.inf)
     for sign, side in zip((1, -1), half, strict=True):
-        np.maximum.at(side, places - levels[0], sign * framed[:, 1])
+        np.maximum.at(side, rounded - levels[0], sign * framed[:, 1])
         is_reached = np.isfinite(side)
         side[:] = np.interp(levels, levels[is_reached], side[is_reached])
     width = half.sum(axis=0)
@@ -51,10 +53,10 @@ def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
         "base_extension": max(0.0, -float(framed[is_outer, 0].min())),
         "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
     }
-    for name, place, direction in (("apex", 1.0, -1), ("base", 0.0, 1)):
-        # From the end to where its angle is measured.
-        steps = np.linspace(0, reach, 16)[1:]
-        margins = [np.interp(place + direction * steps, along, side) for side in half]
+    # From the end to where its angle is measured.
+    steps = np.linspace(0, reach, 16)[1:]
+    for name, places in (("apex", 1 - steps), ("base", steps)):
+        margins = [np.interp(places, along, side) for side in half]
         ends = np.maximum(np.array(margins)[:, -1:], 1e-6)
         bulges = margins - ends * steps / reach
         traits[f"{name}_angle"] = float(np.degrees(np.arctan(ends / reach).sum()))
@@ -65,13 +67,16 @@ def measure_profile(framed: Points, reach: float = _END) -> dict[str, float]:
 
 
 def share_ends(profile: Mapping[str, float]) -> dict[str, float]:
-    """Return what both ends of a blade share, whichever of them is the base."""
+    """Return what is known of a blade whose base may be either end."""
+    shared = {}
+    if abs(profile["widest"] - 0.5) < _SYMMETRIC:
+        shared = {name: profile[name] for name in ("widest", "parallel")}
     angle = (profile["apex_angle"] + profile["base_angle"]) / 2
     bulge = (profile["apex_bulge"] + profile["base_bulge"]) / 2
     is_alike = abs(profile["apex_angle"] - angle) < _ALIKE / 2
     is_rounded = max(profile["apex_bulge"], profile["base_bulge"]) > _STRAIGHT
     is_notched = max(profile["apex_extension"], profile["base_extension"]) > NOTCH
-    if not is_alike or is_rounded or is_notched:
-        return {}
-    ends = dict.fromkeys(("apex_angle", "base_angle"), angle)
-    return ends | dict.fromkeys(("apex_bulge", "base_bulge"), bulge)
+    if is_alike and not is_rounded and not is_notched:
+        shared |= dict.fromkeys(("apex_angle", "base_angle"), angle)
+        shared |= dict.fromkeys(("apex_bulge", "base_bulge"), bulge)
+    return shared

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from leafid.descriptors.arrays import Plane, Singles
 from leafid.descriptors.imported import hash_module, import_measure, is_code
 from leafid.descriptors.local.edges import extract_edge_sift
@@ -28,7 +26,7 @@ from leafid.descriptors.shape import (
 from leafid.descriptors.shape.contour import Shape, normalise_shape
 from leafid.descriptors.surface import texture
 from leafid.errors import LeafidError, UsageError
-from leafid.segmentation.pixels import Mask
+from leafid.segmentation.pixels import Mask, get_window
 from leafid.segmentation.result import Segmentation
 
 
@@ -94,9 +92,8 @@ def measure_families(
         raise LeafidError(
             "no leaf was found; leave the picture out, or try another acquisition type"
         )
-    row0, row1, col0, col1 = segmentation.box
-    box = np.s_[row0:row1, col0:col1]
-    pixels = image[box], segmentation.blade[box]
+    window = get_window(segmentation.box)
+    pixels = image[window], segmentation.blade[window]
     vectors: dict[str, Singles] = {}
     shape: Shape | None = None
     for family in selected:
@@ -134,12 +131,11 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
             f"expected at least one descriptor family ({', '.join(FAMILIES)}), found "
             "none"
         )
-    if unknown := [
-        name for name in names if name not in FAMILIES and not is_code(name)
-    ]:
-        raise UsageError(
-            f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
-        )
+    for name in names:
+        if name not in FAMILIES and not is_code(name):
+            raise UsageError(
+                f"unknown descriptor family {name!r}; there are {', '.join(FAMILIES)}"
+            )
     if len(set(names)) < len(names):
         raise UsageError(
             f"expected each descriptor family once, found {', '.join(names)}"
@@ -148,15 +144,12 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
 
 
 def _import_family(name: str) -> Family:
-    measure, value_names = import_measure(name)
-    version = hash_module(name)
     return Family(
-        name=name,
-        summary="not leafid's",
-        measure=measure,
-        value_names=value_names,
+        name,
+        "not leafid's",
+        *import_measure(name),
         reads="pixels",
-        version=version,
+        version=hash_module(name),
     )
 
 

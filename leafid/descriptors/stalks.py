@@ -1,6 +1,7 @@
 """Finds where the stalk of a leaf ends and its blade begins, from the outline."""
 
 from dataclasses import dataclass
+from math import dist
 from typing import NamedTuple
 
 import cv2
@@ -11,18 +12,17 @@ from leafid.descriptors.arrays import Floats, Indices, Points
 from leafid.descriptors.axis import Axis
 from leafid.segmentation.result import Mask, Segmentation
 
-# Distance between both sides of a blade, in the greatest one: of a broad blade, and of
-# a slim one, whose stalk may be wider than that.
-_BROAD = (0.3, 0.6)
+# Distance between both sides of a blade, in the greatest one.
+_BROAD = 0.3
 # Share of the places before a blade that are narrower than its stalk at first sight.
 _QUANTILE = 0.3
 # Smallest number of points of a stalk.
 _MIN_PLACES = 3
-# How often the width of the stalk is measured again, where it was found.
+# How often the width is measured again, up to where that width ends.
 _ROUNDS = 2
-# Width, in those of the stalk, at which it widens into the blade.
+# Width, in widths of the stalk, at which it widens into the blade.
 _KNEE = 1.5
-# Width of a leaflet, in those of the stalk.
+# Width of a leaflet, in widths of the stalk.
 _LEAFLET = 4.0
 # Reach of a sinus from its middle, in widths of the stalk.
 _REACH = 4.0
@@ -35,10 +35,10 @@ _MIN_RACHIS = 0.1
 class _Limits(NamedTuple):
     """What an end of a leaf is like that is a stalk; one of both is enough."""
 
-    #: Smallest width of the outer half in that of the inner one: 1 of a stalk, a third
-    #: of a pointed tip.
+    #: Smallest width of the outer half over the width of the inner one: 1 of a stalk,
+    #: a third of a pointed tip.
     evenness: float
-    #: Smallest widening beyond the base, in that before it.
+    #: Smallest widening beyond the base, over the widening before it.
     sharpness: float
 
 
@@ -47,10 +47,8 @@ _END = _Limits(0.75, 6.0)
 _PETIOLE = _Limits(0.55, 2.5)
 # Widest place beside the base, in widths of the blade.
 _BESIDE = 0.9
-# Curvature of a margin beside the base that is concave, in that of a straight one.
+# Curvature of a margin beside the base that is concave, over a straight one's.
 _CONCAVE = 0.8
-# Smallest length of a stalk in that of one at the other end which is no rival.
-_RIVAL = 0.5
 # Confidence of an axis beside which there is no petiole.
 _PLAIN = 0.8
 # Smallest cosine between a petiole and the blade that it belongs to.
@@ -72,13 +70,13 @@ class Stalk:
     @property
     def length(self) -> float:
         """Straight from the base to the end."""
-        return float(np.hypot(*(self.end - self.base)))
+        return dist(self.end, self.base)
 
     @property
     def is_hidden(self) -> bool:
         """Whether leaflets hang below the base, and may hide more of the stalk."""
         along = (self.end - self.base) / max(self.length, 1e-9)
-        droop = float(((self.outline - self.base) @ along).max())
+        droop = ((self.outline - self.base) @ along).max()
         return droop > _MAX_DROOP * _measure_diagonal(self.outline)
 
 
@@ -91,16 +89,16 @@ class _Sides:
     #: Distance of each point from the other side, (2, n).
     widths: Floats
 
-    def mark(self, starts: Indices | int, ends: Indices) -> Mask:
+    def mark(self, starts: Indices | int, ends: Indices | int) -> Mask:
         """Mark the places from the starts to before the ends."""
         places = np.arange(self.widths.shape[1])
-        starts = np.broadcast_to(starts, 2)
-        return (places >= starts[:, None]) & (places < ends[:, None])
+        is_after = places >= np.reshape(starts, (-1, 1))
+        return is_after & (places < np.reshape(ends, (-1, 1)))
 
     def find_broad(self, width: float, starts: Indices | int = 0) -> Indices:
         """Find the first places from the starts on that are as wide as this."""
         n_places = self.widths.shape[1]
-        is_broad = self.mark(starts, np.full(2, n_places)) & (self.widths >= width)
+        is_broad = self.mark(starts, n_places) & (self.widths >= width)
         is_broad[:, -1] = True
         return is_broad.argmax(axis=1)
 
@@ -115,7 +113,7 @@ class _Sides:
 
 
 def find_stalk(
-    leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool = False
+    leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool
 ) -> Stalk | None:
     """Find the stalk of a leaf: the petiole, or else one end that is like one.
 
@@ -135,7 +133,7 @@ def find_stalk(
     middle = (axis.tip + axis.base) / 2
     if leaf.petiole.any():
         stalk = follow_stalk(
-            outline, _find_end(leaf), is_petiole=True, is_compound=is_compound
+            outline, _find_end(leaf), _PETIOLE, is_compound=is_compound
         )
         if stalk is not None:
             offset = middle - stalk.base
@@ -145,22 +143,18 @@ def find_stalk(
             if not is_behind and not is_spine:
                 return stalk
     along = outline @ direction
-    candidates = [
-        follow_stalk(outline, outline[place], is_compound=is_compound)
-        for place in (int(np.argmin(along)), int(np.argmax(along)))
-    ]
-    stalks = sorted(filter(None, candidates), key=lambda stalk: stalk.length)
-    if len(stalks) == 2 and stalks[0].length > _RIVAL * stalks[1].length:
-        return None
-    return stalks[-1] if stalks else None
+    ends = outline[[along.argmin(), along.argmax()]]
+    candidates = [follow_stalk(outline, end, is_compound=is_compound) for end in ends]
+    stalks = [stalk for stalk in candidates if stalk is not None]
+    return stalks[0] if len(stalks) == 1 else None
 
 
 def follow_stalk(
     outline: Points,
     end: Points,
+    limits: _Limits = _END,
     *,
-    is_petiole: bool = False,
-    is_compound: bool = False,
+    is_compound: bool,
 ) -> Stalk | None:
     """Follow a stalk on both sides of an outline, (n, 2), from its end.
 
@@ -168,30 +162,27 @@ def follow_stalk(
     stipule or a scrap, belongs to it. The base is where the margins of the blade, as
     straight or as round as beside the stalk, meet; of a compound leaf it is the first
     leaflet. None where the outline widens at once, or steadily as towards a tip. The
-    method is leafid's own.
+    method is leafid's.
     """
-    limits = _PETIOLE if is_petiole else _END
     sides = _list_sides(outline, end)
-    broadest = float(sides.widths.max(axis=1).min())
-    for share in _BROAD:
-        broad = sides.find_broad(share * broadest)
-        if min(broad) <= _MIN_PLACES:
-            continue
-        width, knees = _measure_width(sides, broad)
-        evenness = _measure_evenness(sides, knees, width)
-        sharpness = _measure_sharpness(sides, knees, broad)
-        if is_compound:
-            # Of two leaflets, the base is at the lower one.
-            knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
-            knees[:] = knees.min()
-        elif evenness < limits.evenness and sharpness < limits.sharpness:
-            continue
-        stalk = _make_stalk(sides, knees, width, broadest)
-        least_length = _MIN_RACHIS if is_compound else _MIN_LENGTH
-        shortest = max(width, least_length * _measure_diagonal(outline))
-        if stalk is not None and stalk.length >= shortest:
-            return stalk
-    return None
+    broadest = sides.widths.max(axis=1).min()
+    broad = sides.find_broad(_BROAD * broadest)
+    if min(broad) <= _MIN_PLACES:
+        return None
+    width, knees = _measure_width(sides, broad)
+    evenness = _measure_evenness(sides, knees, width)
+    sharpness = _measure_sharpness(sides, knees, broad)
+    least_length = _MIN_LENGTH
+    if is_compound:
+        least_length = _MIN_RACHIS
+        # Of two leaflets, the base is at the lower one.
+        knees = sides.find_knees(width, sides.find_broad(_LEAFLET * width))
+        knees[:] = knees.min()
+    elif evenness < limits.evenness and sharpness < limits.sharpness:
+        return None
+    stalk = _make_stalk(sides, knees, width, broadest)
+    shortest = max(width, least_length * _measure_diagonal(outline))
+    return stalk if stalk is not None and stalk.length >= shortest else None
 
 
 def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
@@ -200,17 +191,17 @@ def _measure_width(sides: _Sides, broad: Indices) -> tuple[float, Indices]:
     for _ in range(_ROUNDS):
         knees = sides.find_knees(width, broad)
         inner = sides.mark((knees + 1) // 2, knees + 1)
-        width = max(float(np.median(sides.widths[inner])), 1e-9)
+        width = max(np.median(sides.widths[inner]), 1e-9)
     return width, sides.find_knees(width, broad)
 
 
 def _measure_evenness(sides: _Sides, knees: Indices, width: float) -> float:
-    """Measure the width of the outer half in that of the inner one."""
-    step = float(np.hypot(*(sides.points[0, 1] - sides.points[0, 0])))
+    """Measure the width of the outer half over the width of the inner one."""
+    step = dist(*sides.points[0, :2])
     # The end itself is as narrow as a tip.
     first = np.minimum(round(0.5 * width / max(step, 1e-9)) + 1, knees)
     outer = sides.mark(first, np.maximum((first + knees) // 2, first + 1))
-    return float(np.median(sides.widths[outer])) / width
+    return np.median(sides.widths[outer]) / width
 
 
 def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
@@ -219,7 +210,7 @@ def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
     widths = sides.widths[both, knees]
     after = (sides.widths[both, broad] - widths) / np.maximum(broad - knees, 1)
     before = widths / np.maximum(knees, 1)
-    return float((after / np.maximum(before, 1e-9)).min())
+    return (after / np.maximum(before, 1e-9)).min()
 
 
 def _make_stalk(
@@ -233,24 +224,24 @@ def _make_stalk(
     knee = sides.average(knees)
     is_narrow = sides.mark(0, knees + 1) & (sides.widths <= _KNEE * width)
     narrow = sides.points[is_narrow]
-    end = narrow[int(np.argmax(np.hypot(*(narrow - knee).T)))]
-    length = float(np.hypot(*(end - knee)))
+    end = narrow[np.hypot(*(narrow - knee).T).argmax()]
+    length = dist(end, knee)
     if length < _MIN_SLENDERNESS * width:
         return None
     along = (end - knee) / length
     # Depths at which the blade is wider and wider, from the knees.
-    growth = float(np.sqrt(np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0)))
+    growth = np.clip(_BESIDE * broadest / (_KNEE * width), 1.1, 4.0) ** 0.5
     depth, whole = (
-        float((knee - sides.average(sides.find_broad(level, knees))) @ along)
+        (knee - sides.average(sides.find_broad(level, knees))) @ along
         for level in _KNEE * width * growth ** np.array([1, 2])
     )
     shift = max(0.0, depth) / (growth - 1)
-    if length - shift < max(width, 0):
+    if length - shift < width:
         return None
     bend = (whole - depth) / max(depth * growth, 1e-9)
     if bend < _CONCAVE:
         shift = 0.0
-    elif bend > np.sqrt(growth):
+    elif bend > growth**0.5:
         shift /= growth + 1
     rise = max(
         _measure_rise(points[place:] - knee, along, width)
@@ -270,15 +261,15 @@ def _measure_rise(offsets: Points, along: Points, width: float) -> float:
     heights = -offsets @ along
     across = np.abs(offsets @ (along[::-1] * (1, -1)))
     is_back = np.maximum.accumulate(heights) - heights > width / 2
-    end = int(np.argmax(is_back | (across > _REACH * width)))
+    end = (is_back | (across > _REACH * width)).argmax()
     if across[end] > _REACH * width:
-        return float(heights[0])
-    return float(heights[: end + 1].max())
+        return heights[0]
+    return heights[: end + 1].max()
 
 
 def _list_sides(outline: Points, end: Points) -> _Sides:
     """List both halves of an outline, from the point that is nearest to an end."""
-    start = int(np.argmin(np.hypot(*(outline - end).T)))
+    start = np.hypot(*(outline - end).T).argmin()
     half = len(outline) // 2
     left = np.roll(outline, -start, axis=0)[:half]
     right = np.roll(outline[::-1], start + 1, axis=0)[:half]
@@ -291,7 +282,7 @@ def _find_end(leaf: Segmentation) -> Points:
     outside = 1 - leaf.blade.view(np.uint8)
     distance = cv2.distanceTransform(outside, cv2.DIST_L2, 5)
     petiole = leaf.petiole
-    return np.argwhere(petiole)[int(np.argmax(distance[petiole]))].astype(np.float64)
+    return np.argwhere(petiole)[distance[petiole].argmax()].astype(np.float64)
 
 
 def measure_cosine(vectors: Points, direction: Points) -> Points:

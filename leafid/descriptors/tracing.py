@@ -10,7 +10,7 @@ from leafid.descriptors.shape.contour import (
     resample,
     trace_contours,
 )
-from leafid.descriptors.shape.margin import smooth_closed
+from leafid.descriptors.shape.margin import smooth_contour
 from leafid.segmentation.pixels import Mask, find_bounding_box
 
 #: Points of an outline.
@@ -47,24 +47,16 @@ def trace_leaf(leaf: Mask) -> Points:
     points = resample(trace_contours(grey)[0], CONTOUR_POINTS)
     if factor > 1:
         # The stairs of a small mask's pixels are no teeth.
-        points = _smooth(points, factor)
+        points = smooth_contour(points, factor / compute_contour_length(points))
     # A pixel is `factor` pixels wide now, around the same middle.
     return (points - _PAD - (factor - 1) / 2) / factor + (row0, col0)
-
-
-def _smooth(points: Points, sigma: float) -> Points:
-    """Smooth an outline by a standard deviation in pixels."""
-    middle = points.mean(axis=0)
-    share = sigma / max(compute_contour_length(points), 1e-9)
-    smooth = smooth_closed((points - middle).T.astype(np.float32), (share, share))
-    return smooth.T + middle
 
 
 def _join_parts(grey: Plane) -> None:
     """Draw lines from the largest part to others that are near it.
 
-    Parts are those of the level that is traced: at a lower one, lines would end before
-    the parts of a leaf that was enlarged.
+    Parts are separated at the level that is traced: at a lower one, lines would end
+    before the parts of a leaf that was enlarged.
     """
     parts = (grey > 127).view(np.uint8)
     curves, _ = cv2.findContours(parts, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)

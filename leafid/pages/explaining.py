@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from leafid.descriptors.landmarks import Landmarks
-from leafid.descriptors.measure_confidence import compose_confidence
+from leafid.descriptors.measures import compose_confidence
 from leafid.descriptors.shape.contour import Points
 from leafid.descriptors.traits import (
     MIN_CONFIDENCE,

@@ -50,7 +50,6 @@ SAID_SHARE = 0.75
 REACHED_TRUE = {
     "form": 0.92,
     "leaflets": 0.86,
-    "petiole": 0.94,
     "base": 0.94,
     "apex": 0.93,
     "cut": 0.87,
@@ -59,7 +58,6 @@ REACHED_TRUE = {
 REACHED_SAID = {
     "leaflets": 0.63,
     "margin": 0.73,
-    "petiole": 0.73,
     "small": 0.7,
 }
 

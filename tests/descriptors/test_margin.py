@@ -39,7 +39,7 @@ def test_the_signal_is_the_distance_outward_from_the_smoothed_outline():
     contour = resample(
         np.stack([-radius * np.sin(angle), radius * np.cos(angle)], axis=1), 512
     )
-    signal = compute_margin_signals(contour, [0.025])[0]
+    signal = compute_margin_signals(contour, 0.025)[0]
     spectrum = np.fft.rfft(contour, axis=0)
     smooth = np.fft.irfft(
         spectrum * _make_gains(512, (0.025,))[0, :, None], n=512, axis=0

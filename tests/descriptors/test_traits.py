@@ -13,11 +13,11 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks as find_peaks_of_scipy
 
 from leafid.descriptors.profile import is_fan
+from leafid.descriptors.teeth import find_peaks
 from leafid.descriptors.tracing import trace_leaf
 from leafid.descriptors.traits import (
     TRAIT_NAMES,
     drop_misfits,
-    find_peaks,
     measure_reliable_traits,
 )
 from leafid.pictures.decoding import read_image

@@ -14,24 +14,11 @@ Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their
 #: probabilities.
 Selector = Callable[[Answer], Ranking]
-_CSV_COLUMNS = (
-    "picture",
-    "type",
-    "type_probability",
-    "leaf",
-    "known",
-    "n_leaves",
-    "verdict",
-    "name",
-    "answer_probability",
-    "rank",
-    "species",
-    "accepted_name",
-    "common_names",
-    "probability",
-    "reasons",
-    "problem",
-)
+_COLUMNS = """
+picture type type_probability leaf known n_leaves verdict name answer_probability
+rank species accepted_name common_names probability reasons problem
+"""
+_CSV_COLUMNS = _COLUMNS.split()
 #: The text before, between and after the entries of all answers, by the format.
 FORMATS = {
     "text": ("", "\n", ""),
@@ -64,7 +51,7 @@ def format_answer(
             entries += _format_run_lines(part, select, open_world)
             continue
         ranking = None
-        # With back-off, the name is a key of its own.
+        # With back-off, the record has the name besides the ranking.
         if not part.backed_off and not part.problem:
             ranking = select(part)
         record = part.to_dict(ranking)

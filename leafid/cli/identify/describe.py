@@ -30,12 +30,7 @@ import numpy as np
 from leafid.cli.arguments import list_type, option, switch
 from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Console, check_output, open_text
-from leafid.descriptors.registry import (
-    FAMILIES,
-    find_families,
-    get_column_names,
-    measure_families,
-)
+from leafid.descriptors.registry import FAMILIES, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
@@ -75,15 +70,14 @@ def run(options: Options, console: Console) -> None:
                 f"{family.summary}"
             )
         return
-    families = [family.name for family in find_families(options.families)]
+    heading = ["picture", "type", "species", *get_column_names(options.families)]
     if options.output:
         check_output(options.output, [*options.pictures, options.metadata])
     collection = options.read(options.pictures)
     files = [picture.file for picture in collection.pictures]
     mask_files = find_own_masks(files, options.masks)
-    measure = partial(_measure, families=families, mask_files=mask_files)
+    measure = partial(_measure, families=options.families, mask_files=mask_files)
     with open_text(options.output, console) as stream:
-        heading = ["picture", "type", "species", *get_column_names(families)]
         stream.write(format_csv([heading]))
         for picture, values in map_pictures(
             measure, collection, options, console, "describe"
@@ -94,7 +88,7 @@ def run(options: Options, console: Console) -> None:
 
 def _measure(
     picture: Picture,
-    families: Sequence[str],
+    families: Sequence[str] | None,
     mask_files: Mapping[Path, list[Path]] | None,
 ) -> list[str]:
     masks = read_own_masks(picture.file, mask_files)

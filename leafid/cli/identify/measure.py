@@ -179,7 +179,7 @@ def _measure(
     n_leaves = leaves[0].n_leaves
     if not options.each_leaf:
         leaves = leaves[:1]
-    # What a person marks is a leaf, without holes that would have to be found.
+    # What a person marks is a leaf, and its holes are marked as well.
     judged: Iterable[tuple[LeafMeasures, str | None]] = (
         (measure_leaf(leaf), None) for leaf in leaves
     )
@@ -199,12 +199,9 @@ def _measure(
             "leaf": number,
             "leaves": n_leaves,
             "verdict": verdict,
-            **measures.to_record(scale.mm_per_pixel, options.unit),
+            **measures.to_record(scale.mm_per_pixel, options.unit, scale.confidence),
             "mm_per_pixel_confidence": scale.confidence,
         }
-        for name, about in list_measures().items():
-            if about["unit"].startswith("length") and scale.confidence is not None:
-                record[f"{name}_confidence"] *= scale.confidence
         surface = scale.restore(measures.surface, image.shape)
         rows.append((scale.restore_places(record), make_geometry(surface, form)))
         outlines += sketch_outlines(surface) if options.overlay else []

@@ -223,15 +223,14 @@ def _make_selector(options: Options, model: Model, form: str) -> Selector:
     A set may be empty.
     """
     rule = options.set
-    if rule:
-
-        def select_by_rule(answer: Answer) -> Ranking:
-            if not answer.type:
-                return []
-            return select_set(answer.ranking, rule, model[answer.type].thresholds)
-
-        return select_by_rule
-    if options.back_off:
-        return lambda answer: [answer.backed_off] if answer.backed_off else []
     top = options.top or (5 if form == "text" else None)
-    return lambda answer: answer.ranking[:top]
+
+    def select(answer: Answer) -> Ranking:
+        if options.back_off:
+            return [answer.backed_off] if answer.backed_off else []
+        if not rule:
+            return answer.ranking[:top]
+        thresholds = model[answer.picture.require_type()].thresholds
+        return select_set(answer.ranking, rule, thresholds)
+
+    return select

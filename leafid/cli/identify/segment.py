@@ -80,15 +80,15 @@ def _cut(picture: Picture, options: Options, names: Mapping[Path, str]) -> list[
     image, type_ = read_image(picture.file), picture.require_type()
     leaves = segment_leaves(image, type_) if options.each_leaf else []
     leaves = leaves or [segment(image, type_)]
-    verdicts: list[tuple[str, float, float | None]] = [(DOUBTS["no-leaf"], 0.0, None)]
-    if not leaves[0].mask.any():
-        _log.warning("%s: no leaf found; its mask is empty", picture.file)
-    else:
+    if leaves[0].mask.any():
         model = read_once(options.model_file)
         verdicts = [*list_verdicts(model, picture, image, leaves, type_)]
         if leaves[0].n_leaves > len(leaves):
             remark = "%s: %d leaves; the largest is cut out (--each-leaf)"
             _log.warning(remark, picture.file, leaves[0].n_leaves)
+    else:
+        verdicts = [(DOUBTS["no-leaf"], 0.0, None)]
+        _log.warning("%s: no leaf found; its mask is empty", picture.file)
     rows = []
     judged = zip(leaves, verdicts, strict=True)
     for number, (leaf, (verdict, p_leaf, _)) in enumerate(judged, 1):

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.arrays import Indices, Singles
+from leafid.descriptors.arrays import Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -54,7 +54,7 @@ def extract_edge_sift(
     deviations from the middle. A patch's rows run across the edge, from light to dark.
     Of a patch and its mirror image the one is described whose left half has the
     stronger gradients. So an edge looks the same in a leaf that is turned by any angle,
-    or mirrored. The descriptor is leafid's own.
+    or mirrored. The descriptor is leafid's.
 
     Parameters
     ----------
@@ -84,9 +84,8 @@ def extract_edge_sift(
     points, directions = map(np.concatenate, zip(*samples, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    pictures = [level.picture for level in levels]
     descriptors = describe_turned_patches(
-        pictures, owners, points=points, across=directions, along=columns
+        levels, owners, points=points, across=directions, along=columns
     )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
@@ -101,7 +100,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
 
     The points are at least half a patch from the picture's border.
 
-    Edges are found in the picture at half size. Both are float32 (n, 2), rows and
+    Canny sees the picture at half size. Both arrays are float32 (n, 2), rows and
     columns; directions are unit vectors.
     """
     half = level.half
@@ -120,9 +119,11 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
+    rows, cols = down.astype(np.float32), right.astype(np.float32)
+    lengths = np.sqrt(rows * rows + cols * cols)
     if grid.max_patches:
-        lengths = _measure_lengths(down, right, pixels)
-        weights = np.sqrt(np.minimum(lengths, _FULL_GRADIENT * _SOBEL_GAIN))
+        limit = _FULL_GRADIENT * _SOBEL_GAIN
+        weights = np.sqrt(np.minimum(lengths.take(pixels), limit))
         if grid.focus:
             places = np.stack(np.divmod(pixels, width), axis=1) + corner + 0.5
             focus = weigh_positions(places / half.shape, grid.focus)
@@ -130,26 +131,14 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
         number = max(grid.max_patches // grid.scales, 1)
         pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
-    planes = (down.take(pixels), right.take(pixels))
-    gradients = np.stack(planes, axis=1).astype(np.float32)
+    gradients = np.stack([rows.take(pixels), cols.take(pixels)], axis=1)
     # A parabola through the gradients of three neighbours has its maximum near the
     # edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
-    before, lengths, after = (
-        _measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1)
-    )
+    before, length, after = (lengths.take(pixels + sign * steps) for sign in (-1, 0, 1))
     slope = after - before
-    curvature = np.maximum(2 * lengths - before - after, np.abs(slope))
+    curvature = np.maximum(2 * length - before - after, np.abs(slope))
     points[np.arange(len(points)), 1 - is_vertical] += slope / (2 * curvature + 1)
     points += corner
-    return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
-
-
-def _measure_lengths(down: Singles, right: Singles, indices: Indices) -> Singles:
-    """Measure the lengths, float32 (n,), of gradients.
-
-    Both components are planes, int16 (h, w), which are read at some flat indices.
-    """
-    rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
-    return np.asarray(np.sqrt(rows * rows + cols * cols))
+    return 2 * points + np.float32(0.5), -gradients / length[:, None]

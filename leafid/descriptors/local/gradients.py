@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.arrays import Indices, Plane, Singles
-from leafid.segmentation.result import downsample2
+from leafid.segmentation.pixels import downsample2, scale_size
 
 #: A patch has this many cells a side, and a cell this many pixels of the reduced
 #: picture.
@@ -78,11 +78,8 @@ class Pyramid:
         """Yield at most that many levels with room for a patch, the largest first."""
         for index in range(number):
             if index == 1 == len(self._levels):
-                rows, cols = (
-                    max(2, round(length / 2**0.5)) for length in self.picture.shape[:2]
-                )
-                reduced = cv2.resize(self.picture, (cols, rows))
-                self._levels.append(Level(reduced))
+                size = scale_size(self.picture, 2**-0.5)
+                self._levels.append(Level(cv2.resize(self.picture, size)))
             elif index == len(self._levels):
                 # Downsampling by 2 takes a tenth of the time of other factors.
                 self._levels.append(Level(self._levels[-2].half))
@@ -92,7 +89,7 @@ class Pyramid:
 
 
 def describe_turned_patches(
-    pictures: Sequence[Plane],
+    levels: Sequence[Level],
     owners: Indices,
     points: Singles,
     across: Singles,
@@ -100,11 +97,11 @@ def describe_turned_patches(
 ) -> Singles:
     """Describe patches around points: rows follow `across`, columns follow `along`.
 
-    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,),
-    are the indices of those that the patches are read from. The others are float32 (n,
-    2), of rows and columns, the last two unit vectors. Returns the square root of each
-    cell's mean gradient along 8 directions of the patch, clockwise from the right:
-    float32 (n, 128).
+    The levels are of a grey picture, and white beyond their borders; `owners`, int
+    (n,), are the indices of those that the patches are read from. The others are
+    float32 (n, 2), of rows and columns, the last two unit vectors. Returns the square
+    root of each cell's mean gradient along 8 directions of the patch, clockwise from
+    the right: float32 (n, 128).
     """
     side = N_CELLS * CELL
     # Patches stand side by side in a strip, because OpenCV is several times faster on
@@ -116,8 +113,9 @@ def describe_turned_patches(
         for number in (side + 2, width)
     )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
-    # The pictures stand side by side on white, so that patches of all of them are read
-    # together: one picture has few of them.
+    # The levels stand side by side on white, so that patches of all of them are read
+    # together: one level has few of them.
+    pictures = [level.picture for level in levels]
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
     starts = np.append(0, ends[:-1])
     canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)
@@ -170,18 +168,13 @@ def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
     left, right, above, below = across[:, :-2], across[:, 2:], down[:-2], down[2:]
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
-    horizontal, vertical = cv2.add(east, west), cv2.add(south, north)
-    straight = (
-        (east, vertical),
-        (south, horizontal),
-        (west, vertical),
-        (north, horizontal),
-    )
-    diagonal = ((east, south), (south, west), (west, north), (north, east))
+    # Clockwise from the right, each with the differences across it.
+    compass = (east, south, west, north)
+    sideways = (cv2.add(south, north), cv2.add(east, west))
     planes = np.empty((N_ORIENTATIONS, rows, cols), np.uint16)
-    for quarter in range(4):
-        cv2.subtract(*straight[quarter], planes[2 * quarter])
-        cv2.min(*diagonal[quarter], planes[2 * quarter + 1])
+    for quarter, side in enumerate(compass):
+        cv2.subtract(side, sideways[quarter % 2], planes[2 * quarter])
+        cv2.min(side, compass[quarter - 3], planes[2 * quarter + 1])
     return planes
 
 

@@ -101,7 +101,7 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
         A picture with C channels has 128 C values a patch: cell by cell, row by row,
         the 8 C values of each. A picture that is smaller than a patch has no patches.
     """
-    n_channels = 1 if pyramid.picture.ndim == 2 else int(pyramid.picture.shape[2])
+    n_channels = np.atleast_3d(pyramid.picture).shape[2]
     length = SIFT_LENGTH * n_channels
     levels = list(pyramid.iterate_levels(grid.scales))
     if not levels:
@@ -134,20 +134,21 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
     values = values.reshape(len(corner), N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
-    row, col = ((places + N_CELLS / 2) / sides[level]).T
+    # As complex numbers, row + i·col from the middle of the picture, positions turn.
+    position = (places + N_CELLS / 2) / sides[level] @ (1, 1j) - (0.5 + 0.5j)
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
-        for _ in range(k // 2):
-            row[selection], col[selection] = 1 - col[selection], row[selection].copy()
         turned = np.rot90(values[selection], k // 2, axes=(1, 2))
+        position[selection] *= 1j ** (k // 2)
         if k % 2:
-            col[selection] = 1 - col[selection]
+            position[selection] = position[selection].conj()
             turned = turned[:, :, ::-1]
         values[selection] = turned[..., order_orientations(k)]
-    positions = np.stack([row, col], axis=1).astype(np.float32)
+    positions = np.stack([position.real, position.imag], axis=1) + 0.5
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(values.reshape(len(values), length), positions, scales)
+    descriptors = values.reshape(len(values), length)
+    return LocalFeatures(descriptors, positions.astype(np.float32), scales)
 
 
 def _mark_covered(region: Level, coverage: float) -> Mask:

@@ -6,7 +6,7 @@ They show teeth, sinuses, the tip and the base.
 import cv2
 import numpy as np
 
-from leafid.descriptors.arrays import Indices, Singles
+from leafid.descriptors.arrays import Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -34,7 +34,7 @@ def extract_outline_sift(
     outline towards the upper end of the picture. So a tooth looks the same wherever it
     is, in a leaf and in its mirror image, if the leaf is upright. Points are at equal
     distances along the outlines of all components, as many at each size. The descriptor
-    is leafid's own.
+    is leafid's.
 
     Parameters
     ----------
@@ -64,20 +64,22 @@ def extract_outline_sift(
     if grid.max_patches:
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
-    indices = np.concatenate(
-        [np.linspace(0, len(outline), count, endpoint=False) for count in counts]
-    ).astype(np.intp)
-    points = outline[indices] + np.float32(0.5)
-    lengths = np.array([*map(len, contours)])
-    directions = _find_directions(outline, lengths, indices, _REACH * sides[owners])
+    samples, chords = [], []
+    for count, reach in zip(counts.tolist(), (_REACH * sides).tolist(), strict=True):
+        places = np.linspace(0, len(outline), count, endpoint=False).astype(np.intp)
+        samples.append(outline[places])
+        chords.append(_measure_chords(contours, reach)[places])
+    points = np.concatenate(samples) + np.float32(0.5)
+    directions = np.concatenate(chords)
+    norms = np.hypot(directions[:, :1], directions[:, 1:])
+    directions /= np.maximum(norms, np.float32(1e-6))
     # Columns run up the picture; rows towards the inside, which is on the left of the
     # outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)
     across = directions[:, ::-1] * np.array([-1, 1], np.float32)
     centres = points * ratios[owners] - np.float32(0.5)
-    pictures = [level.picture for level in levels]
     descriptors = describe_turned_patches(
-        pictures, owners, points=centres, across=across, along=along
+        levels, owners, points=centres, across=across, along=along
     )
     positions = points / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
@@ -94,21 +96,11 @@ def _trace_outlines(region: Mask) -> list[Singles]:
     return [contour[:, 0, ::-1].astype(np.float32) for contour in large]
 
 
-def _find_directions(
-    points: Singles, lengths: Indices, chosen: Indices, reach: Singles
-) -> Singles:
-    """Find the directions of contours, one after the other, at the chosen points.
-
-    They are measured over the `reach` of each point on both sides: unit vectors of row
-    and column.
-    """
-    starts = np.cumsum(lengths) - lengths
-    contours = np.searchsorted(starts, chosen, side="right") - 1
-    first, length = starts[contours], lengths[contours]
-    step = np.minimum(np.maximum(np.round(reach).astype(np.intp), 2), length // 4)
-    after, before = (
-        points[first + (chosen - first + turn * step) % length] for turn in (1, -1)
-    )
-    chords = after - before
-    norms = np.hypot(chords[:, :1], chords[:, 1:])
-    return chords / np.maximum(norms, np.float32(1e-6))
+def _measure_chords(contours: list[Singles], reach: float) -> Singles:
+    """Measure the chords between what lies on both sides of each point, (n, 2)."""
+    chords = []
+    for contour in contours:
+        step = min(max(round(reach), 2), len(contour) // 4)
+        after, before = (np.roll(contour, turn, axis=0) for turn in (-step, step))
+        chords.append(after - before)
+    return np.concatenate(chords)

@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.arrays import Indices, Plane, Points
-from leafid.segmentation.result import Mask, downsample2
+from leafid.segmentation.pixels import (
+    Mask,
+    downsample2,
+    find_bounding_box,
+    get_window,
+    scale_size,
+)
 
 #: √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost.
 SIDE = 240.0
@@ -81,7 +86,7 @@ def normalise_shape(mask: Mask) -> Shape:
     Shape
     """
     grey = _scale(_drop_dirt(mask))
-    side = float(np.sqrt(cv2.sumElems(grey)[0] / 255))
+    side = (cv2.sumElems(grey)[0] / 255) ** 0.5
     contours = trace_contours(grey)
     lengths = np.array([compute_contour_length(contour) for contour in contours])
     counts = np.maximum(np.rint(CONTOUR_POINTS * lengths / lengths[0]), 8).astype(int)
@@ -114,28 +119,20 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
     return np.ascontiguousarray(contour, dtype=np.float64).view(np.complex128)[:, 0]
 
 
-def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
-    """Measure absolute values of complex numbers.
-
-    NumPy's guard against overflow takes several times as long.
-    """
-    return np.sqrt(steps.real * steps.real + steps.imag * steps.imag)
-
-
 def resample(contour: Points, n_points: int) -> Points:
     """Return `n_points` points at equal arc length, from a contour's first point on."""
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
-    lengths = np.append(0.0, measure_lengths(closed[1:] - closed[:-1]).cumsum())
+    lengths = np.append(0.0, np.abs(np.diff(closed)).cumsum())
     points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, closed)
     return points.view(np.float64).reshape(-1, 2)
 
 
 def _drop_dirt(mask: Mask) -> Plane:
     """Return the large components, 0 or 255, in the box of the whole mask."""
-    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
-    crop = mask[top : top + height, left : left + width].view(np.uint8) * np.uint8(255)
-    # Outer contours are found several times faster than components are labelled.
+    box = mask[get_window(find_bounding_box(mask))]
+    crop = box.view(np.uint8) * np.uint8(255)
+    # OpenCV finds outer contours several times faster than it labels components.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     # In pixels, as of Pick's theorem.
     areas = [
@@ -165,8 +162,7 @@ def _scale(crop: Plane) -> Plane:
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
     # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at
     # the same points.
-    rows, cols = (max(1, round(length * scale)) for length in crop.shape)
-    return cv2.resize(crop, (cols, rows), interpolation=cv2.INTER_LINEAR)
+    return cv2.resize(crop, scale_size(crop, scale), interpolation=cv2.INTER_LINEAR)
 
 
 def trace_contours(grey: Plane) -> list[Points]:
@@ -175,7 +171,7 @@ def trace_contours(grey: Plane) -> list[Points]:
     The largest contour comes first.
     """
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    # Of a hair thinner than the smoothing, only its own pixels remain.
+    # Of a hair thinner than the smoothing, only the pixels of the mask remain.
     if smooth.max() < 128:
         smooth = grey
     inside = (smooth >= min(128, int(smooth.max()))).view(np.uint8)

@@ -42,7 +42,7 @@ def measure_geometry(shape: Shape) -> Singles:
     The main axis is the axis of the second moments, and points to the end with the
     longer tail (the sign of the third moment). Of each pair of opposite widths the
     profile holds the sum and the difference in that direction. The ratios are common in
-    shape analysis; the profiles are leafid's own.
+    shape analysis; the profiles are leafid's.
 
     Parameters
     ----------

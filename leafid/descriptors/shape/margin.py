@@ -1,7 +1,6 @@
 """The leaf's margin: teeth and lobes, with their number, depth and regularity."""
 
 import itertools
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -12,7 +11,6 @@ from leafid.descriptors.shape.contour import (
     Shape,
     as_complex,
     compute_contour_length,
-    measure_lengths,
 )
 from leafid.segmentation.pixels import Mask
 
@@ -21,8 +19,8 @@ SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
 # Depth in √area (a third of a pixel of the normalised shape) below which an edge counts
 # as smooth.
 _FLOOR = 1.5e-3
-# Standard deviation, in that of a smoothing, that removes the pixel grid, which would
-# split the tops of teeth.
+# Standard deviation, as a share of a smoothing's, that removes the pixel grid, which
+# would split the tops of teeth.
 _GRAIN = 0.1
 #: Edges of bands, in waves around the outline.
 BANDS = tuple(sorted({round(edge) for edge in np.geomspace(2, 512, 26).tolist()}))
@@ -55,7 +53,7 @@ LOBES_NAMES = (
 def measure_teeth(shape: Shape) -> Singles:
     """Measure teeth: how the outline differs from itself smoothed, at several scales.
 
-    The measures are leafid's own.
+    The measures are leafid's.
 
     Parameters
     ----------
@@ -76,18 +74,22 @@ def measure_teeth(shape: Shape) -> Singles:
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
+    # Smoothing shrinks the whole outline: the mean is no tooth.
+    spectra[:, 0] = 0
     teeth = _summarise_teeth(spectra, signals.shape[1])
     return np.concatenate([teeth, _summarise_spectrum(spectra[-1] / signals.shape[1])])
 
 
-def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
+def compute_margin_signals(
+    contour: Points, sigmas: float | tuple[float, ...]
+) -> Singles:
     """Compute the signed distance of each contour point from the smoothed contour.
 
     Parameters
     ----------
     contour : float (n, 2)
         Counter-clockwise, at equal arc length.
-    sigmas : sequence of float
+    sigmas : float or tuple of float
         Standard deviations of the smoothings, as shares of the contour's length.
 
     Returns
@@ -100,19 +102,20 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Singles:
     points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
     smooth = np.fft.ifft(
-        np.fft.fft(points) * _make_gains(len(points), tuple(sigmas), is_complex=True)
+        np.fft.fft(points) * _make_gains(len(points), sigmas, is_complex=True)
     )
     tangent = np.roll(smooth, -1, axis=1) - np.roll(smooth, 1, axis=1)
     across = (points - smooth) * tangent.conj()
     # Counter-clockwise with rows pointing down: the outside is on the right, (row, col)
     # = (col', −row').
-    return -across.imag / np.maximum(measure_lengths(tangent), np.float32(1e-9))
+    lengths = np.sqrt(tangent.real**2 + tangent.imag**2)
+    return -across.imag / np.maximum(lengths, np.float32(1e-9))
 
 
 def measure_lobes(shape: Shape) -> Singles:
     """Measure lobes: the sinuses between the largest outline and its convex hull.
 
-    The measures are leafid's own.
+    The measures are leafid's.
 
     Parameters
     ----------
@@ -141,8 +144,7 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
 
     The values come smoothing by smoothing, in the order of `_KINDS`.
     """
-    gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
-    gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
+    gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS))
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
     rms = np.sqrt(np.vecdot(signals, signals) / np.float32(count)) + np.float32(_FLOOR)
     unit = signals / rms[:, None]
@@ -151,7 +153,7 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Singles:
     # Teeth point to the tip, so they lean the other way on the other half of the
     # outline: lean is measured locally.
     cubes = _average_blocks(slope * slope * slope)
-    steepness = np.abs(smooth_closed(cubes, (0.125,) * len(SMOOTHINGS))).mean(axis=1)
+    steepness = np.abs(smooth_closed(cubes, 0.125)).mean(axis=1)
     usual = (np.vecdot(slope, slope) / count) ** 1.5
     windows = tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS)
     local = smooth_closed(_average_blocks(squares), windows)
@@ -196,16 +198,23 @@ def _average_blocks(signals: Singles) -> Singles:
     return blocks @ np.full(width, 1 / width, np.float32)
 
 
-def smooth_closed(signals: Singles, sigmas: tuple[float, ...]) -> Singles:
-    """Smooth each row, a closed signal, by its standard deviation."""
+def smooth_closed(signals: Singles, sigmas: float | tuple[float, ...]) -> Singles:
+    """Smooth rows, closed signals, by one standard deviation or by one for each."""
     count = signals.shape[1]
     spectra = np.fft.rfft(signals) * _make_gains(count, sigmas)
     return np.fft.irfft(spectra, n=count).astype(np.float32, copy=False)
 
 
+def smooth_contour(points: Points, sigma: float) -> Points:
+    """Smooth a closed contour, (n, 2), by a share of its length."""
+    # Near 0, single precision keeps enough.
+    middle = points.mean(axis=0)
+    return smooth_closed((points - middle).T.astype(np.float32), sigma).T + middle
+
+
 @cache
 def _make_gains(
-    count: int, sigmas: tuple[float, ...], *, is_complex: bool = False
+    count: int, sigmas: float | tuple[float, ...], *, is_complex: bool = False
 ) -> Singles:
     """Compute the frequency responses of Gaussian smoothings of a closed signal.
 
@@ -217,7 +226,7 @@ def _make_gains(
     waves = (
         np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
     )
-    gains = np.exp(-2 * (np.pi * np.asarray(sigmas)[:, None] * waves) ** 2)
+    gains = np.exp(-2 * (np.pi * np.reshape(sigmas, (-1, 1)) * waves) ** 2)
     # Denormal numbers would make the inverse transform ten times slower.
     gains[gains < 1e-12] = 0.0
     return gains.astype(np.float32)

@@ -10,7 +10,6 @@ from leafid.descriptors.shape.contour import (
     Shape,
     as_complex,
     compute_contour_length,
-    measure_lengths,
 )
 
 #: Steps to the other two points of a triangle.
@@ -70,8 +69,8 @@ def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as
     # seen on the picture.
     cross = product.imag
-    chord = np.maximum(measure_lengths(after - before), 1e-9)
-    side_before, side_after = measure_lengths(before), measure_lengths(after)
+    chord = np.maximum(np.abs(after - before), 1e-9)
+    side_before, side_after = np.abs(before), np.abs(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
     # Where the two ends meet, the error of the height exceeds the chord; the sides

@@ -117,19 +117,19 @@ def pad_level(level: NDArray[Value]) -> NDArray[Value]:
     return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, _BORDER)
 
 
-def erode_by_rings(leaf: Plane) -> dict[int, Plane]:
+def erode_by_rings(leaf: Plane) -> list[Plane]:
     """Keep the pixels of a region that lie farther inside than the radius of a ring.
 
     Distances are in units of the ring's straight step.
 
-    Regions are 1 inside and 0 outside; the region itself has the step 0.
+    Regions are 1 inside and 0 outside, and listed by steps from the region itself.
     """
     # Small shapes make up the discs: a large disc itself takes several times as long.
     first = cv2.erode(leaf, _CROSS)
     second = cv2.erode(first, np.ones((3, 3), np.uint8))
     third = cv2.erode(leaf, np.ones((5, 5), np.uint8))
     fourth = cv2.erode(second, _CROSS, iterations=2)
-    return dict(enumerate((leaf, first, second, third, fourth)))
+    return [leaf, first, second, third, fourth]
 
 
 def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> Indices:

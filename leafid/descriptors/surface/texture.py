@@ -1,13 +1,21 @@
 """The texture of a leaf's inside and of its outline, by local binary patterns."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import cv2
 import numpy as np
 
 from leafid.descriptors.arrays import Indices, Plane, Singles
 from leafid.descriptors.surface import lbp
-from leafid.segmentation.result import Image, Mask, downsample2, find_bounding_box
+from leafid.segmentation.pixels import (
+    Image,
+    Mask,
+    downsample2,
+    find_bounding_box,
+    get_window,
+    scale_size,
+)
 
 # Longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes.
 _MAX_SIDE = 800
@@ -69,11 +77,11 @@ def measure_interior(image: Image, blade: Mask) -> Singles:
        video description with local binary pattern features", IEEE Transactions on Image
        Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
-    row0, row1, col0, col1 = find_bounding_box(blade)
     coverage = _frame_coverage(blade, _INTERIOR_SIDE, _INTERIOR_SCALES)
-    grey = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2GRAY)
-    size = _choose_size(blade, _INTERIOR_SIDE)
-    framed = _frame(grey, size, _INTERIOR_SCALES, cv2.BORDER_REPLICATE)
+    window = get_window(find_bounding_box(blade))
+    grey = cv2.cvtColor(image[window], cv2.COLOR_BGR2GRAY)
+    size = _choose_size(blade[window], _INTERIOR_SIDE)
+    framed = _frame(grey, size, _INTERIOR_SCALES, "edge")
     centres = []
     for insides, step in _list_insides(coverage, _INTERIOR_SCALES):
         thinning = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
@@ -109,21 +117,22 @@ def measure_outline(image: Image, blade: Mask) -> Singles:
 
 def _frame_coverage(blade: Mask, side: float, scales: Sequence[lbp.Scale]) -> Plane:
     """Compute the share of each pixel that is leaf, 0 to 255, at a √area in pixels."""
-    row0, row1, col0, col1 = find_bounding_box(blade)
-    box = blade[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-    return _frame(box, _choose_size(blade, side), scales, cv2.BORDER_CONSTANT)
+    box = blade[get_window(find_bounding_box(blade))]
+    plane = box.view(np.uint8) * np.uint8(255)
+    return _frame(plane, _choose_size(box, side), scales, "constant")
 
 
-def _choose_size(blade: Mask, side: float) -> tuple[int, int]:
-    """Choose the columns and rows of a blade's box at a √area in pixels."""
-    row0, row1, col0, col1 = find_bounding_box(blade)
-    rows, cols = row1 - row0, col1 - col0
-    scale = min(side / np.sqrt(np.count_nonzero(blade)), _MAX_SIDE / max(rows, cols))
-    return max(1, round(cols * scale)), max(1, round(rows * scale))
+def _choose_size(blade: Mask, side: float) -> list[int]:
+    """Choose the columns and rows of a blade, in its box, at a √area in pixels."""
+    factor = side / np.sqrt(np.count_nonzero(blade))
+    return scale_size(blade, min(factor, _MAX_SIDE / max(blade.shape)))
 
 
 def _frame(
-    plane: Plane, size: tuple[int, int], scales: Sequence[lbp.Scale], border: int
+    plane: Plane,
+    size: Sequence[int],
+    scales: Sequence[lbp.Scale],
+    mode: Literal["constant", "edge"],
 ) -> Plane:
     """Resize a plane, and add a margin of whole pixels of the coarsest level."""
     # Averaging over parts of pixels would take ten times as long.
@@ -131,14 +140,14 @@ def _frame(
         plane = downsample2(plane)
     plane = cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)
     step = 2 ** scales[-1].level
-    height, width = (3 * step + -(length + 3 * step) % step for length in plane.shape)
-    margins = height // 2, height - height // 2, width // 2, width - width // 2
-    return cv2.copyMakeBorder(plane, *margins, border, value=0)
+    spare = [3 * step + -length % step for length in plane.shape]
+    margins = [(width // 2, width - width // 2) for width in spare]
+    return np.pad(plane, margins, mode)
 
 
 def _list_insides(
     coverage: Plane, scales: Sequence[lbp.Scale]
-) -> list[tuple[dict[int, Plane], int]]:
+) -> list[tuple[list[Plane], int]]:
     """List for every scale its level's pixels by `erode_by_rings`, and its step."""
     levels = []
     # A hair thinner than a pixel covers no pixel by half: the most covered ones stand
