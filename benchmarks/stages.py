@@ -22,8 +22,8 @@ from leafid.features.extractor import (
 )
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
-from leafid.learning.linear import apply_feature_map
-from leafid.learning.scorers import LinearScorer
+from leafid.learning.classifiers.linear import apply_feature_map
+from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import NODEFAULT, Struct, structs
 
 from leafid.features.recipe import Expert, Recipe
-from leafid.learning.settings import ClassifierSettings
+from leafid.learning.classifiers.settings import ClassifierSettings
 
 
 def insert_tables(page: str) -> str:

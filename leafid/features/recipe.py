@@ -20,7 +20,7 @@ from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
-from leafid.learning.settings import ClassifierSettings
+from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.schema import convert, parse_toml
 from leafid.textfiles import read_text

@@ -13,12 +13,12 @@ from msgspec import Meta
 
 from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.recipe import Recipe
+from leafid.learning.classifiers.row_statistics import RowStatistics
+from leafid.learning.classifiers.scorers import EstimatorScorer, LinearScorer
 from leafid.learning.fusion import fuse
 from leafid.learning.knownness import compute_evidence
 from leafid.learning.leafness import POSSIBLE_LEAF
 from leafid.learning.rejection import Rejection
-from leafid.learning.row_statistics import RowStatistics
-from leafid.learning.scorers import EstimatorScorer, LinearScorer
 from leafid.model.answer import Answer, rank_species
 from leafid.model.reasons import explain_doubt
 from leafid.model.thresholds import Thresholds

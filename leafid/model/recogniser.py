@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from leafid.features.extractor import N_TYPE_FEATURES
 from leafid.features.loader import TYPE_FEATURES, FeatureLoader
+from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.learning.fusion import normalise
-from leafid.learning.scorers import LinearScorer
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of features after `expand_features`.

@@ -6,10 +6,10 @@ from itertools import chain, zip_longest
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
+from leafid.learning.classifiers.linear import apply_feature_map
+from leafid.learning.classifiers.scorers import LinearScorer, RowTransform
 from leafid.learning.knownness import count_evidence
 from leafid.learning.leafness import Leafness
-from leafid.learning.linear import apply_feature_map
-from leafid.learning.scorers import LinearScorer, RowTransform
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType

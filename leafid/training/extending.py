@@ -18,10 +18,10 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import LEAF_MEASURES, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
+from leafid.learning.classifiers.row_statistics import RowStatistics, update_ridge
+from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.learning.leafness import predict_leafness
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.learning.row_statistics import RowStatistics, update_ridge
-from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
+from leafid.learning.classifiers.linear import weigh_pictures
+from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.learning.folds import Folds
-from leafid.learning.linear import weigh_pictures
-from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 from leafid.pictures.splits import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet, rank_collections

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from leafid.grouping import group_by
-from leafid.learning.cross_fitting import FittedExpert
+from leafid.learning.classifiers.cross_fitting import FittedExpert
+from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.learning.folds import Folds
 from leafid.learning.fusion import fit_fusion_weights, fuse
-from leafid.learning.scorers import LinearScorer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants

@@ -7,7 +7,7 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.learning.cross_fitting import FittedExpert, Fold, cross_fit
+from leafid.learning.classifiers.cross_fitting import FittedExpert, Fold, cross_fit
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import using_one_thread

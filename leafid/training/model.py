@@ -17,11 +17,11 @@ from leafid.features.loader import (
     PictureFunction,
 )
 from leafid.features.recipe import Recipe, group_by_training
-from leafid.learning.estimators import fit_estimator, to_linear
-from leafid.learning.linear import weigh_pictures
+from leafid.learning.classifiers.estimators import fit_estimator, to_linear
+from leafid.learning.classifiers.linear import weigh_pictures
+from leafid.learning.classifiers.rows import make_rows
+from leafid.learning.classifiers.scorers import RowTransform
 from leafid.learning.plant_fusion import fit_plant_exponent
-from leafid.learning.rows import make_rows
-from leafid.learning.scorers import RowTransform
 from leafid.model.held_out import HeldOutAnswers, held_out_scores
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model

@@ -17,7 +17,12 @@ from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
-from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
+from leafid.learning.classifiers.rows import (
+    TrainingRows,
+    make_array,
+    make_rows,
+    release_memory,
+)
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.picture import Picture, count_plants
 

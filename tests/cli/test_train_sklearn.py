@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import leafid
-from leafid.learning import estimator_bytes
+from leafid.learning.classifiers import estimator_bytes
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 

@@ -3,11 +3,11 @@ import pytest
 from msgspec import structs
 
 from leafid.errors import LeafidError
-from leafid.learning.cross_fitting import Fold, cross_fit
+from leafid.learning.classifiers.cross_fitting import Fold, cross_fit
+from leafid.learning.classifiers.rows import make_rows
+from leafid.learning.classifiers.scorers import LinearScorer
+from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.learning.folds import Folds
-from leafid.learning.rows import make_rows
-from leafid.learning.scorers import LinearScorer
-from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
 NO_FOLDS = Folds([], [], [])

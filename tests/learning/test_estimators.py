@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from leafid.errors import LeafidError
-from leafid.learning import estimator_bytes, estimators
-from leafid.learning.estimators import (
+from leafid.learning.classifiers import estimator_bytes, estimators
+from leafid.learning.classifiers.estimators import (
     check_estimator,
     fit_estimator,
     is_linear,

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from leafid.learning import rows as module
-from leafid.learning.fits import score_rows, solve_dual, solve_primal
-from leafid.learning.rows import make_rows
-from leafid.learning.weighted_rows import WeightedRows
+from leafid.learning.classifiers import rows as module
+from leafid.learning.classifiers.fits import score_rows, solve_dual, solve_primal
+from leafid.learning.classifiers.rows import make_rows
+from leafid.learning.classifiers.weighted_rows import WeightedRows
 
 SOLVERS = [solve_dual, solve_primal]
 

@@ -1,7 +1,7 @@
 import numpy as np
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
-from leafid.learning.linear import (
+from leafid.learning.classifiers.linear import (
     apply_chi2_map,
     apply_feature_map,
     rotate_rows,

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from leafid.learning import row_statistics, weighted_rows
-from leafid.learning.row_statistics import update_ridge
-from leafid.learning.rows import make_rows
-from leafid.learning.weighted_rows import WeightedRows
+from leafid.learning.classifiers import row_statistics, weighted_rows
+from leafid.learning.classifiers.row_statistics import update_ridge
+from leafid.learning.classifiers.rows import make_rows
+from leafid.learning.classifiers.weighted_rows import WeightedRows
 
 
 def summarise(rows, weights, n_components):

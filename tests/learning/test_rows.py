@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.learning import rows as module
-from leafid.learning.linear import apply_feature_map
-from leafid.learning.rows import make_array, make_rows
-from leafid.learning.weighted_rows import WeightedRows
+from leafid.learning.classifiers import rows as module
+from leafid.learning.classifiers.linear import apply_feature_map
+from leafid.learning.classifiers.rows import make_array, make_rows
+from leafid.learning.classifiers.weighted_rows import WeightedRows
 
 
 def draw(n, d, seed=0):

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from leafid.features.recipe import Expert, Recipe
-from leafid.learning.settings import ClassifierSettings
+from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.training.folds import FoldPlan
 from leafid.training.training_set import TrainingSet, rank_collections

@@ -56,8 +56,8 @@ def measure_interior(image: Image, blade: Mask) -> Singles:
     The leaf, best without its petiole, is resized to one area, so that all radii are
     relative to √area. A pixel of the leaf is interior when it lies farther from the
     edge than the radius of a scale, so that its whole ring is leaf. Each scale has 76
-    values, which need `leafid.learning.linear.apply_chi2_map` before a linear
-    classifier.
+    values, which need the feature map ``chi2`` before a linear classifier
+    (`leafid.learning.classifiers.linear`).
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
                 )
             return
         # scikit-learn takes a second to import.
-        from leafid.learning.estimators import check_estimator
+        from leafid.learning.classifiers.estimators import check_estimator
 
         try:
             check_estimator(self.classifier, self.classifier_options)

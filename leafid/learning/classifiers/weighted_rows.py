@@ -10,9 +10,17 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
-from leafid.learning.row_statistics import N_COMPONENTS, RowStatistics, make_statistics
-from leafid.learning.rows import TrainingRows, iterate_batches, release_memory
-from leafid.learning.scorers import RowTransform
+from leafid.learning.classifiers.row_statistics import (
+    N_COMPONENTS,
+    RowStatistics,
+    make_statistics,
+)
+from leafid.learning.classifiers.rows import (
+    TrainingRows,
+    iterate_batches,
+    release_memory,
+)
+from leafid.learning.classifiers.scorers import RowTransform
 
 # Ratio of an eigenvalue to the largest one below which it is a rounding error.
 _MIN_EIGENVALUE_RATIO = 1e-6

@@ -7,15 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.estimator_bytes import dump
-from leafid.learning.fits import Classifier, fit_classifier, score_rows
+from leafid.learning.classifiers.estimator_bytes import dump
+from leafid.learning.classifiers.fits import Classifier, fit_classifier, score_rows
+from leafid.learning.classifiers.linear import LinearClassifier, encode_one_vs_rest
+from leafid.learning.classifiers.row_statistics import RowStatistics
+from leafid.learning.classifiers.rows import TrainingRows
+from leafid.learning.classifiers.scorers import (
+    EstimatorScorer,
+    LinearScorer,
+    RowTransform,
+)
+from leafid.learning.classifiers.settings import ClassifierSettings
+from leafid.learning.classifiers.weighted_rows import WeightedRows
 from leafid.learning.folds import Folds
-from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
-from leafid.learning.row_statistics import RowStatistics
-from leafid.learning.rows import TrainingRows
-from leafid.learning.scorers import EstimatorScorer, LinearScorer, RowTransform
-from leafid.learning.settings import ClassifierSettings
-from leafid.learning.weighted_rows import WeightedRows
 
 
 class Fold(NamedTuple):
@@ -34,7 +38,7 @@ class FittedExpert:
     #: Turns vectors into the centred rows that the classifier takes.
     transform: RowTransform
     #: A classifier that is not linear is in the format of
-    #: `leafid.learning.estimator_bytes.dump`.
+    #: `leafid.learning.classifiers.estimator_bytes.dump`.
     classifier: LinearClassifier | bytes
     #: float32 (k, n_species): each row is scored by the classifier that was fitted
     #: without its fold, with -inf for species that this did not see.
@@ -84,7 +88,7 @@ def cross_fit(
     settings : ClassifierSettings
     keep_statistics : bool
         Summarise the rows of a linear classifier, to learn further ones
-        (`leafid.learning.row_statistics.update_ridge`).
+        (`leafid.learning.classifiers.row_statistics.update_ridge`).
 
     Raises
     ------

@@ -5,21 +5,21 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve
 
-from leafid.learning.estimators import (
+from leafid.learning.classifiers.estimators import (
     fit_estimator,
     is_linear,
     make_estimator,
     score,
     to_linear,
 )
-from leafid.learning.linear import (
+from leafid.learning.classifiers.linear import (
     LinearClassifier,
     encode_one_vs_rest,
     rotate_rows,
 )
-from leafid.learning.rows import iterate_batches
-from leafid.learning.settings import ClassifierSettings
-from leafid.learning.weighted_rows import WeightedRows
+from leafid.learning.classifiers.rows import iterate_batches
+from leafid.learning.classifiers.settings import ClassifierSettings
+from leafid.learning.classifiers.weighted_rows import WeightedRows
 
 #: A classifier of centred rows: a linear one, or an estimator of scikit-learn.
 Classifier = LinearClassifier | Any

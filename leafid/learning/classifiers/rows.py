@@ -15,7 +15,7 @@ from scipy.linalg.blas import ssyrk
 from sklearn.preprocessing import StandardScaler
 
 from leafid.errors import LeafidError
-from leafid.learning.linear import apply_feature_map
+from leafid.learning.classifiers.linear import apply_feature_map
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26

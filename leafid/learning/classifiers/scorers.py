@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leafid.learning.linear import LinearClassifier, apply_feature_map
+from leafid.learning.classifiers.linear import LinearClassifier, apply_feature_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class EstimatorScorer:
 
     #: Turns vectors into the rows that the classifier was trained on.
     transform: RowTransform
-    #: The classifier as `leafid.learning.estimator_bytes.dump` writes it.
+    #: The classifier as `leafid.learning.classifiers.estimator_bytes.dump` writes it.
     content: bytes
 
     @cached_property
@@ -104,7 +104,7 @@ class EstimatorScorer:
         A `ValueError` is raised when the content has types of other packages than
         scikit-learn.
         """
-        from leafid.learning.estimator_bytes import load
+        from leafid.learning.classifiers.estimator_bytes import load
 
         return load(self.content)
 
@@ -113,7 +113,7 @@ class EstimatorScorer:
 
         The scores are float32 (n, n_species).
         """
-        from leafid.learning.estimators import score
+        from leafid.learning.classifiers.estimators import score
 
         return score(
             self.estimator,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.learning.scorers import RowTransform
+from leafid.learning.classifiers.scorers import RowTransform
 
 #: Maximum number of principal components that are kept.
 N_COMPONENTS = 24

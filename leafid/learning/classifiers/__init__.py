@@ -1,0 +1,1 @@
+"""Classifiers of an expert's vectors: ridge regression, and scikit-learn's."""
