@@ -27,7 +27,6 @@ from leafid.model.model import Model
 from leafid.model.species import Species
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon, count_plants
 from leafid.pictures.summary import compute_fingerprint
-from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
 
@@ -172,8 +171,9 @@ def _extend_group(
         )
         # New pictures weigh as much as they would in training together with the old
         # ones.
-        weights = old.base_weight * relative_picture_weights(pictures, expert)
-        weights = weights[training_set.picture_indices] * training_set.relative_weights
+        relative = training_set.balance_pictures(np.arange(len(pictures)), expert)
+        weights = old.base_weight * relative[training_set.picture_indices]
+        weights *= training_set.relative_weights
         for type_, identifier in identifiers.items():
             scorers[type_][name] = _extend_scorer(
                 identifier, name, species, rows=rows, labels=row_labels, weights=weights

@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from leafid.learning.classifiers.linear import weigh_pictures
 from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.learning.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 from leafid.pictures.splits import sample_by_plant, split_by_plant
-from leafid.training.training_set import TrainingSet, rank_collections
+from leafid.training.training_set import TrainingSet
 
 #: Number of folds of plants, and of species.
 N_FOLDS = 5
@@ -24,8 +23,6 @@ MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are
 #: learned from.
 HELD_OUT_PICTURES = 20_000
-#: Weight of pictures of a further collection, beside those of the one with most plants.
-FURTHER_COLLECTION_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,37 +126,6 @@ class FoldPlan:
         """
         weights = np.zeros(len(self.training_set.pictures))
         if len(remaining := np.setdiff1d(self.training_pictures, fold)):
-            pictures = self.training_set.select_pictures(remaining)
-            relative = relative_picture_weights(pictures, settings)
+            relative = self.training_set.balance_pictures(remaining, settings)
             weights[remaining] = relative / relative.mean()
         return self.training_set.weigh_rows(weights)
-
-
-def relative_picture_weights(
-    pictures: Sequence[Picture], settings: ClassifierSettings
-) -> np.ndarray:
-    """Give each picture its weight, 1 if its species and plant have no other picture.
-
-    Species are balanced in each collection by itself: the pictures of another camera
-    would else take the weight of those that there are. Each picture of a collection
-    other than the one with most plants weighs half.
-
-    Parameters
-    ----------
-    pictures : sequence of Picture
-    settings : ClassifierSettings
-        The balances of species and plants.
-
-    Returns
-    -------
-    (n,), float64
-        From 0 to 1.
-    """
-    species = [f"{picture.species} {picture.collection}" for picture in pictures]
-    # Scans and photos of one plant count as two plants: they don't resemble each other.
-    plants = [f"{picture.group} {picture.type}" for picture in pictures]
-    weights = weigh_pictures(
-        species, plants, settings.species_balance, settings.plant_balance
-    )
-    weights[rank_collections(pictures) > 0] *= FURTHER_COLLECTION_WEIGHT
-    return weights

@@ -12,7 +12,7 @@ from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.folds import FoldPlan, relative_picture_weights
+from leafid.training.folds import FoldPlan
 from leafid.training.fusing import fuse_experts, select_scores
 from leafid.training.rejection import train_leafness, train_rejection
 from leafid.training.training_set import TrainingSet
@@ -117,7 +117,7 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     FittedExpert
     """
     training_set = plan.training_set
-    settings = plan.training_set.recipe.experts[name]
+    settings = training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)
 
     def make_folds(folds: Sequence[np.ndarray]) -> list[Fold]:
@@ -136,9 +136,8 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     )
     if expert.statistics is None:
         return expert
-    first = plan.training_pictures[0]
-    relative = relative_picture_weights(plan.pictures, settings)
-    base_weight = float(weights[first] / relative[0])
+    relative = training_set.balance_pictures(plan.training_pictures, settings)
+    base_weight = float(weights[plan.training_pictures[0]] / relative[0])
     return replace(
         expert, statistics=replace(expert.statistics, base_weight=base_weight)
     )

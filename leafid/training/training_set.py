@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,14 @@ from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
+from leafid.learning.classifiers.linear import weigh_pictures
 from leafid.learning.classifiers.rows import (
     TrainingRows,
     make_array,
     make_rows,
     release_memory,
 )
+from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.picture import Picture, count_plants
 
@@ -32,6 +35,8 @@ MAX_AUGMENTED_PICTURES = 20_000
 #: Maximum number of pictures of a plant and type that photos are composited from:
 #: pictures of one plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
+#: Weight of pictures of a further collection, beside those of the one with most plants.
+FURTHER_COLLECTION_WEIGHT = 0.5
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
 # The keys of an expert that decide how local descriptors are encoded.
@@ -96,8 +101,52 @@ class TrainingSet:
         )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
         domains = of_pictures[self.picture_indices] + len(types) * composites
-        ranks = rank_collections(self.pictures)[self.picture_indices]
+        ranks = self.collection_ranks[self.picture_indices]
         return domains + ranks * (int(domains.max(initial=0)) + 1)
+
+    @cached_property
+    def collection_ranks(self) -> np.ndarray:
+        """The rank of each picture's collection among those with pictures of its type.
+
+        It is int (n_pictures,), and 0 for the collection with most plants of the type.
+        """
+        plants = group_by(self.pictures, lambda p: (p.type, p.collection))
+        sizes = {key: count_plants(group) for key, group in plants.items()}
+        order = sorted(sizes, key=lambda key: -sizes[key])
+        of_type = {t: [c for t_, c in order if t_ == t] for t, _ in order}
+        ranks = [of_type[p.type].index(p.collection) for p in self.pictures]
+        return np.array(ranks, int)
+
+    def balance_pictures(
+        self, indices: np.ndarray, settings: ClassifierSettings
+    ) -> np.ndarray:
+        """Weigh some pictures, each 1 if its species and plant have no other of them.
+
+        Species are balanced in each collection by itself: the pictures of another
+        camera would else take the weight of those that there are. Each picture of a
+        collection other than the one with most plants weighs half.
+
+        Parameters
+        ----------
+        indices : ndarray of int, (n,)
+        settings : ClassifierSettings
+            The balances of species and plants.
+
+        Returns
+        -------
+        ndarray of float64, (n,)
+            From 0 to 1.
+        """
+        pictures = self.select_pictures(indices)
+        weights = weigh_pictures(
+            [f"{picture.species} {picture.collection}" for picture in pictures],
+            # Scans and photos of a plant count as two plants: they differ.
+            [f"{picture.group} {picture.type}" for picture in pictures],
+            settings.species_balance,
+            settings.plant_balance,
+        )
+        weights[self.collection_ranks[indices] > 0] *= FURTHER_COLLECTION_WEIGHT
+        return weights
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows of that sum.
@@ -187,21 +236,6 @@ def build_training_set(
         vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )
-
-
-def rank_collections(pictures: Sequence[Picture]) -> np.ndarray:
-    """Rank the collection of each picture among those with pictures of its type.
-
-    Returns
-    -------
-    ndarray of int, (n,)
-        0 for the collection with the most plants of the type.
-    """
-    plants = group_by(pictures, lambda picture: (picture.type, picture.collection))
-    sizes = {key: count_plants(group) for key, group in plants.items()}
-    order = sorted(sizes, key=lambda key: -sizes[key])
-    of_type = {t: [c for t_, c in order if t_ == t] for t, _ in order}
-    return np.array([of_type[p.type].index(p.collection) for p in pictures], int)
 
 
 def _select_labelled(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
