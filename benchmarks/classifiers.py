@@ -100,7 +100,7 @@ def main() -> None:
         row = [
             name,
             scores["S"],
-            scores["top1"],
+            scores["top-1"],
             -np.log(np.maximum(probabilities, 1e-15)).mean(),
             seconds,
         ]

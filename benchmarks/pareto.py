@@ -80,7 +80,7 @@ def main() -> None:
                     pictures, {type_: recipe}, loader, splits, shared_codebooks=True
                 )
             )
-            top1 = held_out_scores([fold.held_out for fold in answers])["top1"]
+            top1 = held_out_scores([fold.held_out for fold in answers])["top-1"]
             identifier = stages.make_untrained_identifier(recipe, timed)
             by_type.setdefault(type_, []).append(
                 Point(name, _measure_cost(identifier, timed[type_]), top1)

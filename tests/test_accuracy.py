@@ -105,7 +105,7 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
         answers = list(cross_validate(sample, recipes, loader, [split]))
     assert sum(len(of_type.held_out.pictures) for of_type in answers) == len(split.test)
     top1 = {
-        str(of_type.type): held_out_scores([of_type.held_out])["top1"]
+        str(of_type.type): held_out_scores([of_type.held_out])["top-1"]
         for of_type in answers
     }
     print(recipe, top1)

@@ -40,15 +40,9 @@ _CALIBRATION_PENALTY = 1.0
 # Weight of a plant's share in the operating points; the remaining weight goes to its
 # pictures.
 _PLANT_SHARE = 2 / 3
-# The names of fields in model files.
-_STORED_NAMES = {
-    "leafness": "leaf",
-    "known_coefficients": "known",
-    "calibration": "answer",
-}
 
 
-class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
+class Rejection(msgspec.Struct, frozen=True, eq=False):
     """What gives both probabilities, and their common operating points."""
 
     #: For `predict_leafness`.
@@ -61,9 +55,7 @@ class Rejection(msgspec.Struct, frozen=True, eq=False, rename=_STORED_NAMES):
     #: float32 (2,): slope and offset of `apply_calibration`, for the probability that
     #: the first species is right: the product of the probabilities of a leaf, of a
     #: known species, and of the species.
-    calibration: np.ndarray = msgspec.field(
-        default_factory=lambda: np.array([1.0, 0.0], np.float32)
-    )
+    calibration: np.ndarray
 
     def assess(
         self, measures: np.ndarray, evidence: np.ndarray

@@ -17,9 +17,8 @@ from leafid.metrics.averages import (
 )
 from leafid.pictures.picture import Picture
 
-#: Titles of the scores that `held_out_scores` computes, by their names, in the order of
-#: tables.
-SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
+#: The metrics that `held_out_scores` computes, in the order of tables.
+HELD_OUT_METRICS = ("S", "top-1", "top-5", "per-plant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +73,9 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, unless there is no
-        picture of a known species; ``pictures``, the number scored; and ``unseen``, the
-        number left out because their species is unknown.
+        `HELD_OUT_METRICS` from 0 to 1, unless there is no picture of a known species;
+        ``pictures``, the number scored; and ``unseen``, the number left out because
+        their species is unknown.
     """
     known = [fold.select_known() for fold in answers]
     pictures = [picture for fold in known for picture in fold.pictures]
@@ -92,9 +91,9 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
         "S": average_score(
             is_first, [picture.author or "" for picture in pictures], plants
         ),
-        "top1": accuracy_score(is_first),
-        "top5": accuracy_score(top_k_scores(rank, 5)),
-        "per_plant": accuracy_score(average_by_group(is_first, to_indices(plants))),
+        "top-1": accuracy_score(is_first),
+        "top-5": accuracy_score(top_k_scores(rank, 5)),
+        "per-plant": accuracy_score(average_by_group(is_first, to_indices(plants))),
     }
     return scores | counts
 

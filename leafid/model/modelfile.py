@@ -24,7 +24,7 @@ from leafid.files import StrPath, open_input, open_output
 from leafid.permissions import ESTIMATORS, check_allowed
 
 T = TypeVar("T")
-FORMAT, FORMAT_VERSION = "leafid-model", 7
+FORMAT, FORMAT_VERSION = "leafid-model", 8
 _SIZE_BYTES = 8
 _FORGERY = (
     "the model holds a classifier of scikit-learn, whose compiled code trusts the "

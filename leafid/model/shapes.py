@@ -70,16 +70,16 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     n_experts = len(identifier.recipe.experts)
     yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield from _list_leafness(f"{place}.leaf", rejection.leafness)
+        yield from _list_leafness(f"{place}.leafness", rejection.leafness)
         # The shapes are right by now.
         rejection.leafness.check(identifier.extractor.count_leaf_measures())
         yield (
-            f"{place}.known",
+            f"{place}.known_coefficients",
             rejection.known_coefficients,
             (count_evidence(n_experts) + 1,),
         )
         yield f"{place}.quantiles", rejection.quantiles, (-1,)
-        yield f"{place}.answer", rejection.calibration, (2,)
+        yield f"{place}.calibration", rejection.calibration, (2,)
     if thresholds := model.thresholds:
         sizes = thresholds.sizes
         yield f"{place}.sizes", sizes, (-1,)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from leafid.grouping import group_by
-from leafid.model.held_out import SCORE_TITLES
+from leafid.model.held_out import HELD_OUT_METRICS
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_statements import Statement, state_traits
@@ -200,12 +200,12 @@ def _tabulate_types(model: Model) -> Table:
                 translate(str(type_)),
                 identifier.n_pictures,
                 identifier.n_plants,
-                *(_format_score(scores.get(key)) for key in SCORE_TITLES),
+                *(_format_score(scores.get(name)) for name in HELD_OUT_METRICS),
                 int(scores["pictures"]),
             ]
         )
     title = translate("Trained and held-out pictures")
-    columns = ("type", "pictures", "plants", *SCORE_TITLES.values(), HELD_OUT)
+    columns = ("type", "pictures", "plants", *HELD_OUT_METRICS, HELD_OUT)
     return Table(title, list(map(translate, columns)), rows)
 
 

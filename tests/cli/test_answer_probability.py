@@ -14,7 +14,6 @@ from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pictures.picture import Picture
 from leafid.web.model_workers import explain_pictures
-from tests.model.model_files import changed
 
 SLOPE, OFFSET = 0.5, -0.25
 
@@ -86,13 +85,3 @@ def test_a_calibration_changes_the_number_everywhere_alike(
         assert re.findall(r'<td class="n">([^<]+%)</td>', shown)[0] == digit
         assert answer.details in details
     assert n_named > 3
-
-
-def test_a_model_of_before_has_no_calibration(drawn_model, tmp_path):
-    def forget(manifest):
-        for part in manifest["model"]["types"].values():
-            del part["identifier"]["rejection"]["answer"]
-
-    old = changed(drawn_model, tmp_path / "old.leafid", forget)
-    for type_model in Model.read(old).types.values():
-        assert type_model.identifier.rejection.calibration.tolist() == [1, 0]

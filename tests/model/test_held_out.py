@@ -41,7 +41,7 @@ def test_by_hand():
     )
     assert scores["pictures"] == 4
     assert scores["unseen"] == 1
-    assert scores["top1"] == 2 / 4
-    assert scores["top5"] == 1
+    assert scores["top-1"] == 2 / 4
+    assert scores["top-5"] == 1
     assert scores["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
-    assert scores["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert scores["per-plant"] == pytest.approx((0.5 + 1 + 0) / 3)

@@ -39,10 +39,10 @@ def test_held_out_answers_add_up_to_the_scores(drawn_model):
         assert n_pictures == model[type_].scores["pictures"]
         scores = model[type_].scores
         assert sum(counts.n_first for counts in held_out) / n_pictures == pytest.approx(
-            scores["top1"]
+            scores["top-1"]
         )
         assert sum(counts.n_five for counts in held_out) / n_pictures == pytest.approx(
-            scores["top5"]
+            scores["top-5"]
         )
         for counts in held_out:
             assert (

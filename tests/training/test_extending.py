@@ -135,7 +135,10 @@ def test_added_species_are_rejected_no_more_than_allowed(
         calibration=np.ones(2, np.float32),
     )
     rejection = Rejection(
-        leafness, np.append(np.zeros(count_evidence(2)), 5.0), np.linspace(0.9, 1, 20)
+        leafness,
+        known_coefficients=np.append(np.zeros(count_evidence(2)), 5.0),
+        quantiles=np.linspace(0.9, 1, 20),
+        calibration=np.array([1.0, 0.0]),
     )
     strict = replace(old_model[SCAN].identifier, rejection=rejection)
     model = replace(

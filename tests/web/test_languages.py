@@ -13,7 +13,7 @@ import leafid
 from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
-from leafid.model.held_out import SCORE_TITLES
+from leafid.model.held_out import HELD_OUT_METRICS
 from leafid.pages.field_guide import HELD_OUT, SPECIES_COLUMNS, TAKEN_FOR
 from leafid.pages.opinions import VIEWS
 from leafid.pages.trait_statements import read_titles
@@ -69,7 +69,7 @@ def list_table_messages():
     yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
     for recipe, type_ in product(list_recipes(), AcquisitionType):
         yield from load_recipe(recipe, type_).experts
-    yield from (*VIEWS.values(), *SCORE_TITLES.values())
+    yield from (*VIEWS.values(), *HELD_OUT_METRICS)
     yield from (*SPECIES_COLUMNS, HELD_OUT, TAKEN_FOR)
 
 

@@ -45,7 +45,7 @@ from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.model.bundled import find_bundled_model
-from leafid.model.held_out import SCORE_TITLES
+from leafid.model.held_out import HELD_OUT_METRICS
 from leafid.model.model import Model
 from leafid.pictures.picture import Collection, EmptyClass, group_by_collection
 from leafid.pictures.reading import read_and_warn
@@ -189,9 +189,7 @@ def _format_scores(scores: Mapping[str, float]) -> str:
             "no picture of a species with another plant to learn from; probabilities "
             "are not calibrated"
         )
-    values = "   ".join(
-        f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items()
-    )
+    values = "   ".join(f"{name} {scores[name]:.3f}" for name in HELD_OUT_METRICS)
     return (
         f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left "
         "out)"
