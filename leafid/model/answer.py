@@ -1,31 +1,22 @@
-"""What a model says about a picture, and its record for JSON, CSV and the web page."""
+"""What a model says about a picture, in the current language."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
-
-from leafid.learning.rejection import apply_calibration
+from leafid.model.judgement import HIGHER, Judgement
 from leafid.notebook import NotebookMixin
-from leafid.pictures.names import find_accepted_name
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.translation import format_number, join_clauses, translate
 
-# Probabilities in answers are multiples of one over this number.
-_STEPS = 10**9
-# The lowest probabilities of an answer that is called sure, probable, possible; that is
-# not uncertain; of a second species; and of a higher taxon that is called sure. Of
-# other people's pictures, lower ones are often wrong.
+# The lowest probabilities of an answer that is called sure, probable and possible, of a
+# second species, and of a higher taxon that is called sure. Of other people's pictures,
+# answers of lower ones are often wrong.
 _SURE = 0.98
 _PROBABLE = 0.6
 _POSSIBLE = 0.2
-_CERTAIN = 0.5
 _WORTH_NAMING = 0.05
 _SURE_TAXON = 0.95
 #: How sure an answer is, by its lowest probability.
@@ -46,58 +37,17 @@ NO_NAMES = {
     "no-leaf": "No leaf: leafid sees none in this picture",
     "unclear": "Unclear: this picture can't be judged",
 }
-_HIGHER = frozenset({"genus", "family", "order"})
-Decision = Literal[
-    "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
-]
-Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(NotebookMixin):
-    """What a model says about a picture."""
+class Answer(Judgement, NotebookMixin):
+    """What a model says about a picture: a judgement in words."""
 
-    #: The picture, with the acquisition type that it was identified as.
-    picture: Picture
-    #: All species with their probabilities, rounded down to nine digits: the most
-    #: probable first, equally probable ones in alphabetical order.
-    ranking: list[tuple[str, float]]
-    #: Confidence of the segmentation, from 0 to 1. 0: it shows no leaf, and all
-    #: species are equally probable.
-    confidence: float
-    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf
-    #: is of a species that the model knows. The ranking holds if both are true. None
-    #: where the model has not learned to distinguish leaves.
-    p_leaf: float | None = None
-    p_known: float | None = None
-    #: The rank of the taxon that the thresholds let the model name, or why it names
-    #: none: probably a leaf of an unknown species, no leaf, or a picture that can't be
-    #: judged ("unclear"). A genus, family or order is named with back-off only;
-    #: "unknown" also where not even an order is probable enough.
-    decision: Decision = "species"
-    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes
-    #: `answer_probability`.
-    calibration: tuple[float, float] = (1.0, 0.0)
-    #: Why the picture is hard to judge, and what to do:
-    #: `leafid.model.reasons.explain_doubt`.
-    reasons: tuple[str, ...] = ()
-    #: Why the picture can't be read; its ranking is empty then.
-    problem: str | None = None
-    #: Probability of the type; None where it was given.
-    type_probability: float | None = None
-    #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae
-    #: *", "Fagales *" or "*".
-    backed_off: tuple[str, float] | None = None
-    #: `common_names`, `taxa`: the common names of each species, and its higher taxa.
-    common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
-    taxa: Mapping[str, Taxon] = field(default_factory=dict, repr=False)
     #: The answers to the pictures of a plant that this one was made from; `picture` is
-    #: that with the surest leaf.
+    #: the one with the surest leaf.
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
-    whole: Answer | None = field(default=None, repr=False)
-    #: Number of leaves in the picture; the largest is answered.
-    n_leaves: int = 1
+    whole: Answer | None = None
 
     def __repr__(self) -> str:
         pictures = ", ".join(part.picture.title for part in self.parts or [self])
@@ -138,35 +88,8 @@ class Answer(NotebookMixin):
         return [(name, p, format_probability(p, 1)) for name, p in first]
 
     @property
-    def verdict(self) -> Verdict:
-        """The decision, or "uncertain".
-
-        It is uncertain where a species is named that is not probable enough to rely on.
-        """
-        if self.whole is not None:
-            return self.whole.verdict
-        if self.problem is not None:
-            return "unreadable"
-        if not self.has_leaf and self.decision != "unclear":
-            return "no-leaf"
-        if self.decision == "species" and self.calibrate(self.ranking[0][1]) < _CERTAIN:
-            return "uncertain"
-        return self.decision
-
-    @property
-    def answer_probability(self) -> float | None:
-        """The probability that the picture shows a leaf of what `name` says.
-
-        It is calibrated on held-out pictures. Where the model names nothing, the first
-        species of the ranking counts; it is None for a picture that can't be read.
-        """
-        if self.problem is not None:
-            return None
-        return round(self.calibrate(self._first[1]), 9)
-
-    @property
     def verdict_text(self) -> str:
-        """The verdict in words, as a person is told it wherever it is shown."""
+        """The verdict in words, as every page and command shows it."""
         if self.whole is not None:
             return self.whole.verdict_text
         verdict = self.verdict
@@ -174,7 +97,7 @@ class Answer(NotebookMixin):
             clauses = self._say_unknown()
         elif verdict in NO_NAMES:
             clauses = [translate(NO_NAMES[verdict])]
-        elif verdict in _HIGHER:
+        elif verdict in HIGHER:
             clauses = self._say_taxon()
         else:
             clauses = self._say_species()
@@ -226,7 +149,7 @@ class Answer(NotebookMixin):
     def doubts(self) -> tuple[str, ...]:
         """The reasons that the verdict has in words, where it is not sure."""
         answer = self.whole or self
-        if answer.problem or answer.verdict in _HIGHER or answer.is_sure:
+        if answer.problem or answer.verdict in HIGHER or answer.is_sure:
             return ()
         return answer.reasons
 
@@ -252,38 +175,6 @@ class Answer(NotebookMixin):
             ),
         )
 
-    def calibrate(self, probability: float) -> float:
-        """Turn the probability of a species or taxon into one of any picture.
-
-        In the ranking, the picture is known to show a leaf of a known species. Here it
-        may show anything: the probability is multiplied by `p_leaf` and
-        `p_known`, and corrected by what held-out pictures taught. A species that is not
-        the first gets at most what the first one leaves.
-        """
-        answer = self.whole or self
-        share = apply_calibration(probability * answer.known_leaf, answer.calibration)
-        first = self.ranking[0][1]
-        if probability > first - 0.5 / _STEPS:
-            return share
-        return min(share, 1 - self.calibrate(first))
-
-    @property
-    def known_leaf(self) -> float:
-        """`p_leaf` times `p_known`; 1 where the model has not learned to tell."""
-        if self.p_leaf is None or self.p_known is None:
-            return 1.0
-        return self.p_leaf * self.p_known
-
-    @property
-    def _first(self) -> tuple[str, float]:
-        """What is named, or else the first species, with its probability.
-
-        It holds if the picture shows a known leaf.
-        """
-        if self.backed_off and self.decision in _HIGHER:
-            return self.backed_off
-        return self.ranking[0]
-
     def _list_what_is_sure(self) -> list[str]:
         """Say what is sure, if anything is.
 
@@ -294,7 +185,7 @@ class Answer(NotebookMixin):
             shares: dict[str | None, float] = defaultdict(float)
             for name, probability in self.ranking:
                 shares[getattr(self.taxa.get(name), rank, None)] += probability
-            # That of the first species is the first one.
+            # The taxon of the first species comes first.
             taxon, total = next(iter(shares.items()))
             share = self.calibrate(total)
             if taxon and share >= _SURE_TAXON:
@@ -321,29 +212,6 @@ class Answer(NotebookMixin):
             "{number} leaves; the largest is answered", number=self.n_leaves
         )
 
-    @property
-    def type(self) -> AcquisitionType | None:
-        """The acquisition type that the picture was identified as.
-
-        None where it could not be read.
-        """
-        return self.picture.type
-
-    @property
-    def has_leaf(self) -> bool:
-        """Whether the segmentation of the picture has a leaf."""
-        return self.confidence > 0
-
-    @property
-    def name(self) -> str | None:
-        """The species or higher taxon that the model names.
-
-        None where it names none.
-        """
-        if self.verdict in {"unclear", "unknown", "no-leaf", "unreadable"}:
-            return None
-        return self._first[0].removesuffix(WILDCARD).rstrip()
-
     def expand(self) -> list[Answer]:
         """List the answers to the pictures of a plant, with its ranking and verdict.
 
@@ -357,38 +225,6 @@ class Answer(NotebookMixin):
         return [
             part if part.problem else replace(part, **shared) for part in self.parts
         ] or [self]
-
-    def to_dict(
-        self, ranking: Sequence[tuple[str, float]] | None = None
-    ) -> dict[str, Any]:
-        """Make the record of the answer, which JSON can hold.
-
-        Docs/formats.md describes its keys.
-
-        `ranking` is reported in place of the whole ranking, such as its beginning.
-        """
-        return {
-            "picture": str(self.picture.file),
-            "type": None if self.type is None else str(self.type),
-            "type_probability": self.type_probability,
-            "leaf": self.p_leaf,
-            "known": self.p_known,
-            "n_leaves": None if self.problem else self.n_leaves,
-            "verdict": self.verdict,
-            "name": self.name,
-            "answer_probability": self.answer_probability,
-            "ranking": [
-                {
-                    "species": species,
-                    "accepted_name": find_accepted_name(species),
-                    "common_names": list(self.common_names.get(species, ())),
-                    "probability": value,
-                }
-                for species, value in (self.ranking if ranking is None else ranking)
-            ],
-            "reasons": list(self.reasons),
-            "problem": self.problem,
-        }
 
 
 def format_probability(probability: float, digits: int = 0) -> str:
@@ -417,24 +253,3 @@ def format_probability(probability: float, digits: int = 0) -> str:
             return f"<{least_share}"
         return translate("under {share}", share=least_share)
     return text
-
-
-def rank_species(
-    probabilities: np.ndarray, species: Sequence[str]
-) -> list[tuple[str, float]]:
-    """Sort species by falling probability, equally probable ones by name.
-
-    They are given in alphabetical order.
-
-    Examples
-    --------
-    >>> names = ["Acer campestre", "Olea europaea", "Salix alba"]
-    >>> rank_species(np.array([0.25, 0.5, 0.25]), names)
-    [('Olea europaea', 0.5), ('Acer campestre', 0.25), ('Salix alba', 0.25)]
-    """
-    order = np.argsort(-probabilities, kind="stable")
-    # Rounded down, so that the probabilities of a picture never sum to more than 1.
-    return [
-        (species[column], math.floor(probabilities[column] * _STEPS) / _STEPS)
-        for column in order
-    ]

@@ -19,7 +19,8 @@ from leafid.learning.fusion import fuse
 from leafid.learning.knownness import compute_evidence
 from leafid.learning.leafness import POSSIBLE_LEAF
 from leafid.learning.rejection import Rejection
-from leafid.model.answer import Answer, rank_species
+from leafid.model.answer import Answer
+from leafid.model.judgement import rank_species
 from leafid.model.reasons import explain_doubt
 from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -190,7 +191,7 @@ class TypeModel:
     identifier: Identifier
     #: `leafid.model.held_out.held_out_scores` of the training.
     scores: Mapping[str, float]
-    #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
+    #: How pictures of a plant depend on each other (`leafid.learning.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]
     #: For sets of species, and for backing off; None where no species had two plants to
     #: learn from.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta, structs
@@ -17,27 +17,22 @@ from leafid.features.loader import FeatureLoader, open_loader
 from leafid.files import StrPath
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.metrics.hierarchy import back_off
-from leafid.model.answer import Answer, Decision
+from leafid.model.answer import Answer
+from leafid.model.groups import fuse_answers, pool_answers, split_into_batches
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
-from leafid.model.plant_fusion import GROUPINGS, fuse_answers
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
-from leafid.model.sessions import pool_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
+from leafid.model.thresholds import back_off_answer
 from leafid.notebook import NotebookMixin
 from leafid.parallel.mapping import using_one_thread
 from leafid.permissions import ALLOWED, ESTIMATORS
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 _log = logging.getLogger(__name__)
-
-#: Number of pictures that are identified together.
-BATCH_SIZE = 256
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -277,7 +272,7 @@ class Model(NotebookMixin):
 
         Yield answers in the order of the pictures, or of the groups with `group_by`.
 
-        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from
+        `group_by` is one of `leafid.model.groups.GROUPINGS`: one answer is given from
         all pictures of a group; with "session", one to each picture, which the others
         of its session support.
 
@@ -289,9 +284,10 @@ class Model(NotebookMixin):
         for picture in pictures:
             if picture.type is not None:
                 self[picture.type]  # raises before any work is done
+        thresholds = {type_: model.thresholds for type_, model in self.types.items()}
         recognised: Counter[AcquisitionType] = Counter()
         n_begun = 0
-        for groups in _split_into_batches(pictures, group_by):
+        for groups in split_into_batches(pictures, group_by):
             batch = list(chain(*groups))
             n_begun += len(batch)
             step = loader.with_step(f"{n_begun}/{len(pictures)}")
@@ -306,7 +302,7 @@ class Model(NotebookMixin):
             elif group_by:
                 answers = [fuse_answers(self.types, part, reject_at) for part in parts]
             if back_off:
-                answers = [self._back_off(answer) for answer in answers]
+                answers = [back_off_answer(answer, thresholds) for answer in answers]
             yield from answers
         log_types(recognised, MIN_COLLECTION)
 
@@ -384,55 +380,3 @@ class Model(NotebookMixin):
             or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)
         ]
-
-    def _back_off(self, answer: Answer) -> Answer:
-        """Name the species, or the lowest taxon above it that is probable enough."""
-        if answer.problem:
-            return answer
-        thresholds = []
-        for part in answer.parts or [answer]:
-            if part.type is None:
-                continue
-            fitted = self[part.type].thresholds
-            if fitted is None or fitted.back_off is None:
-                raise LeafidError(
-                    "the model has no back-off threshold for pictures of type "
-                    f"{part.type}: its training set had no species with two plants, or "
-                    "its labels form no taxonomy; leave out --back-off, or train it "
-                    "again"
-                )
-            thresholds.append(fitted.back_off)
-        # Without a leaf all species are equally probable: a threshold of 0 would select
-        # the alphabet's first.
-        threshold = np.inf
-        if answer.has_leaf:
-            threshold = max(thresholds)
-        by_species = dict(answer.ranking)
-        taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
-        probabilities = np.array([by_species[name] for name in taxonomy.species])
-        [named] = back_off(probabilities[None], taxonomy.path_table, threshold)
-        n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
-        rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        if answer.decision != "species":
-            rank = answer.decision
-        return replace(answer, decision=rank, backed_off=named)
-
-
-def _split_into_batches(
-    pictures: Sequence[Picture], grouping: str | None
-) -> Iterator[list[list[Picture]]]:
-    """Split the pictures into batches of groups.
-
-    A batch of several groups has `BATCH_SIZE` pictures at most.
-    """
-    groups = [[picture] for picture in pictures]
-    if grouping:
-        groups = list(group_by(pictures, GROUPINGS[grouping]).values())
-    batch: list[list[Picture]] = []
-    for group in groups:
-        if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
-            yield batch
-            batch = []
-        batch.append(group)
-    if batch:
-        yield batch

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from leafid.model.answer import Decision
+from leafid.model.judgement import Decision
 from leafid.segmentation.condition import Condition
 from leafid.translation import translate
 
@@ -27,7 +27,7 @@ def explain_doubt(
     ----------
     condition : Condition
     decision : str
-        The decision of the answer, as in `leafid.model.answer.Answer`.
+        The decision of the answer, as in `leafid.model.judgement.Judgement`.
 
     Returns
     -------

@@ -15,18 +15,24 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.hierarchy import find_likeliest_taxa, fit_back_off_threshold
+from leafid.metrics.hierarchy import (
+    back_off,
+    find_likeliest_taxa,
+    fit_back_off_threshold,
+)
 from leafid.metrics.sets import fit_average_k_thresholds
+from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
-from leafid.pictures.picture import Taxon
+from leafid.model.judgement import Decision
+from leafid.pictures.picture import AcquisitionType, Taxon
 from leafid.pictures.splits import weigh_by_plant
-from leafid.pictures.taxonomy import Taxonomy
+from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 from leafid.textfiles import parse_finite_number
 
 # Thresholds are fitted for mean set sizes that are whole numbers up to this one, and
@@ -150,6 +156,41 @@ def select_set(
     ]
 
 
+def back_off_answer(
+    answer: Answer, thresholds: Mapping[AcquisitionType, Thresholds | None]
+) -> Answer:
+    """Name the species, or the lowest taxon above it that is probable enough.
+
+    A `LeafidError` is raised when the type of a picture has no threshold for that.
+    """
+    if answer.problem:
+        return answer
+    # Without a leaf all species are equally probable: a threshold of 0 would select the
+    # alphabet's first.
+    least = 0.0 if answer.has_leaf else math.inf
+    for part in answer.parts or [answer]:
+        if part.type is None:
+            continue
+        fitted = thresholds[part.type]
+        if fitted is None or fitted.back_off is None:
+            raise LeafidError(
+                "the model has no back-off threshold for pictures of type "
+                f"{part.type}: its training set had no species with two plants, or its "
+                "labels form no taxonomy; leave out --back-off, or train it again"
+            )
+        least = max(least, fitted.back_off)
+    by_species = dict(answer.ranking)
+    taxonomy = Taxonomy(answer.taxa[name] for name in sorted(by_species))
+    probabilities = np.array([by_species[name] for name in taxonomy.species])
+    [named] = back_off(probabilities[None], taxonomy.path_table, least)
+    rank = answer.decision
+    if rank == "species":
+        n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
+        ranks = ("unknown", *taxonomy.ranks)
+        rank = cast(Decision, ranks[n_named])
+    return replace(answer, decision=rank, backed_off=named)
+
+
 def fit_thresholds(
     held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]
 ) -> Thresholds | None:
@@ -177,14 +218,14 @@ def fit_thresholds(
     probabilities, labels = known.probabilities, known.labels
     sizes = _choose_sizes(len(held_out.species))
     label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
-    back_off = None
+    least = None
     try:
         tree = Taxonomy(taxa[name] for name in held_out.species)
         if len(tree.ranks) > 1:
             answers, masses = find_likeliest_taxa(probabilities, tree.path_table)
             correct = [held_out.species[label] for label in labels]
             errors = [[*map(tree.compute_error, correct, row)] for row in answers]
-            back_off = fit_back_off_threshold(
+            least = fit_back_off_threshold(
                 np.array(errors), masses, weigh_by_plant(known.pictures)
             )
     except LeafidError as error:
@@ -193,7 +234,7 @@ def fit_thresholds(
         sizes,
         fit_average_k_thresholds(probabilities, sizes.tolist()),
         label_probabilities,
-        back_off,
+        least,
     )
 
 

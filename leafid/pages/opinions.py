@@ -7,8 +7,8 @@ import numpy as np
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.recipe import Expert
 from leafid.learning.fusion import fuse
-from leafid.model.answer import rank_species
 from leafid.model.identifier import Identifier, expert_trust
+from leafid.model.judgement import rank_species
 from leafid.segmentation.result import Image, shrink
 from leafid.translation import translate
 

@@ -15,10 +15,10 @@ from leafid.grouping import group_by
 from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
+from leafid.model.groups import pool_held_out
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
-from leafid.model.sessions import pool_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split
 from leafid.training.identifiers import train_identifiers

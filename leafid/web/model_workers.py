@@ -11,8 +11,8 @@ from leafid.files import StrPath
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.groups import fuse_answers
 from leafid.model.model import Model
-from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain_answer
 from leafid.pages.field_guide import make_guide
 from leafid.parallel.mapping import using_one_thread

@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from leafid.model.answer import format_probability
+from leafid.model.groups import fuse_answers
 from leafid.model.model import Model
-from leafid.model.plant_fusion import fuse_answers
 from leafid.pictures.picture import Picture
 from leafid.web.model_workers import explain_pictures
 

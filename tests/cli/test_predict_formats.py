@@ -118,7 +118,7 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
     assert printed.status == 0, printed.err
     assert printed.out
     # In several batches, of which the first and the last begin and end the file.
-    monkeypatch.setattr("leafid.model.model.BATCH_SIZE", 4)
+    monkeypatch.setattr("leafid.model.groups.BATCH_SIZE", 4)
     assert predict(drawn, "--format", name, "--output", tmp_path / "out").status == 0
     assert (tmp_path / "out").read_text() == printed.out
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from leafid import load_model
-from leafid.model.plant_fusion import fuse_answers
-from leafid.model.sessions import find_session
+from leafid.model.groups import find_session, fuse_answers
 from leafid.pictures.reading import read_collection
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.model.answer import Answer, format_probability, rank_species
+from leafid.model.answer import Answer, format_probability
+from leafid.model.judgement import rank_species
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 ANSWER = Answer(

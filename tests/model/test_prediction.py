@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.features.loader import FeatureLoader
-from leafid.model import model as model_module
-from leafid.model.answer import rank_species
+from leafid.model import groups
 from leafid.model.identifier import Identifier
+from leafid.model.judgement import rank_species
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.condition import Condition
@@ -38,7 +38,7 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(
         picture.file for picture in queries
     ]
     assert all(answer.has_leaf for answer in whole)
-    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
+    monkeypatch.setattr(groups, "BATCH_SIZE", 2)
     parts = list(model.predict(queries, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):

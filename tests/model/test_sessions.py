@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from leafid.learning.sessions import pool_evidence
 from leafid.model.answer import Answer
+from leafid.model.groups import find_session, pool_answers
 from leafid.model.held_out import HeldOutAnswers
-from leafid.model.sessions import find_session, pool_answers, pool_evidence
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.studies.cross_validation import FoldAnswers, pool_evidence_of_folds
 

@@ -50,8 +50,8 @@ from leafid.errors import ImageError, UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
+from leafid.model.groups import GROUPINGS
 from leafid.model.model import Model
-from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Collection, Picture
