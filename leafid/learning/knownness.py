@@ -16,7 +16,7 @@ import numpy as np
 
 from leafid.learning.folds import Folds
 from leafid.learning.fusion import normalise, sum_scores
-from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
+from leafid.learning.logistic import Examples, fit_calibrated
 
 _PENALTY = 10.0
 # Weight of further leaves of unknown species, relative to that of the held-out ones:
@@ -60,7 +60,8 @@ class HeldOutLeaves:
 class Knownness(NamedTuple):
     """A fitted regression."""
 
-    #: float32 (n_evidence + 1,): for `predict_knownness`.
+    #: float32 (n_evidence + 1,): for `predict_logistic` of evidence. The probability
+    #: holds where leaves of known and of unknown species are equally frequent.
     coefficients: np.ndarray
     #: float64 (n,): probabilities of the leaves as examples of known species.
     known: np.ndarray
@@ -113,15 +114,6 @@ def fit_knownness(
     gain = float(np.sum(mean_change * coefficients[:-1]))
     # What evidence loses is noise.
     return Knownness(coefficients, known, unknown, max(0.0, gain))
-
-
-def predict_knownness(evidence: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Give the probability that leaves are of known species, float64 (n,).
-
-    `compute_evidence` gives the evidence. The probability holds where leaves of
-    known and of unknown species are equally frequent.
-    """
-    return predict_logistic(evidence, coefficients)
 
 
 def count_evidence(n_experts: int) -> int:

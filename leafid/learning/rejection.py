@@ -13,18 +13,14 @@ import msgspec
 import numpy as np
 
 from leafid.learning.fusion import fuse
-from leafid.learning.knownness import (
-    HeldOutLeaves,
-    Knownness,
-    fit_knownness,
-    predict_knownness,
-)
+from leafid.learning.knownness import HeldOutLeaves, Knownness, fit_knownness
 from leafid.learning.leafness import MIN_LEAF, Leafness, predict_leafness
 from leafid.learning.logistic import (
     Examples,
     apply_logistic,
     balance,
     fit_logistic,
+    predict_logistic,
     take_logits,
 )
 
@@ -47,7 +43,7 @@ class Rejection(msgspec.Struct, frozen=True, eq=False):
 
     #: For `predict_leafness`.
     leafness: Leafness
-    #: float32 (n_evidence + 1,): for `predict_knownness`.
+    #: float32 (n_evidence + 1,): as in `Knownness`.
     known_coefficients: np.ndarray
     #: float64 (m,): evenly spaced quantiles of the product of both probabilities over
     #: leaves of known species whose plants are new, ascending.
@@ -62,12 +58,12 @@ class Rejection(msgspec.Struct, frozen=True, eq=False):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        `measures`, float (n, n_columns), are those that `leafness` was fitted to;
-        `compute_evidence` gives the evidence.
+        `measures`, float (n, n_columns), are as `leafness` was fitted to;
+        `leafid.learning.knownness.compute_evidence` gives the evidence.
         """
         return (
             predict_leafness(measures, self.leafness),
-            predict_knownness(evidence, self.known_coefficients),
+            predict_logistic(evidence, self.known_coefficients),
         )
 
     def judge(
@@ -211,9 +207,10 @@ def _fit_calibration(
 def _find_typical(leaves: HeldOutLeaves) -> np.ndarray:
     """Find the leaves that operating points are computed from, bool (n,).
 
-    A classifier that has seen no other plant photographed in the same way says little
-    of one that will have seen some. Where no species has two plants, these are all
-    leaves of known species.
+    A classifier that has seen no other plant of the species in the acquisition type
+    says little of one that will have seen some. Where no species has two plants, these
+    are all leaves of known species. `leafid.training.fusing` asks for another plant in
+    the collection instead, in any type.
     """
     is_known = leaves.sees_species.without_plant & (leaves.weights > 0)
     plants = set(zip(leaves.labels.tolist(), leaves.plants.tolist(), strict=True))

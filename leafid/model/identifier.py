@@ -114,10 +114,6 @@ class Identifier:
         probabilities[confidence == 0] = 1 / len(self.species)
         return probabilities
 
-    def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
-        """Join the vectors of all experts: float (n, n_columns)."""
-        return np.hstack([stack(features, name) for name in self.recipe.experts])
-
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray] | None:

@@ -19,7 +19,7 @@ from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.groups import fuse_answers, pool_answers, split_into_batches
-from leafid.model.identifier import TypeModel
+from leafid.model.identifier import TypeModel, stack
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.model.shapes import check_shapes
@@ -244,11 +244,12 @@ class Model(NotebookMixin):
         with open_loader(jobs, cache) as loader:
             recognised = self.recogniser.recognise_pictures(records, loader)
             typed_records = [picture for picture, _ in recognised.values()]
-            features: list[Features | None] = []
+            features: list[Features] = []
             types = {picture.require_type() for picture in typed_records}
             if len(types) == 1:
                 [identifier] = [self[type_].identifier for type_ in types]
-                features = list(loader.stream(typed_records, identifier.extractor))
+                stream = loader.stream(typed_records, identifier.extractor)
+                features = [leaf for leaf in stream if leaf]
         for problem in loader.unreadable.values():
             raise LeafidError(problem)
         if not features:
@@ -257,7 +258,8 @@ class Model(NotebookMixin):
                 "expected pictures of one acquisition type, "
                 f"found {kinds}; say assume_type"
             )
-        return identifier.join_vectors(list(filter(None, features))).astype(np.float32)
+        vectors = [stack(features, name) for name in identifier.recipe.experts]
+        return np.hstack(vectors).astype(np.float32)
 
     def predict(
         self,

@@ -24,7 +24,8 @@ from leafid.files import StrPath, open_input, open_output
 from leafid.permissions import ESTIMATORS, check_allowed
 
 T = TypeVar("T")
-FORMAT, FORMAT_VERSION = "leafid-model", 8
+FORMAT = "leafid-model"
+FORMAT_VERSION = 8
 _SIZE_BYTES = 8
 _FORGERY = (
     "the model holds a classifier of scikit-learn, whose compiled code trusts the "

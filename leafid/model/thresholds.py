@@ -37,7 +37,8 @@ from leafid.textfiles import parse_finite_number
 
 # Thresholds are fitted for mean set sizes that are whole numbers up to this one, and
 # for this many others, whose logarithms are evenly spaced.
-_WHOLE_SIZES, _OTHER_SIZES = 100, 200
+_WHOLE_SIZES = 100
+_OTHER_SIZES = 200
 _log = logging.getLogger(__name__)
 
 

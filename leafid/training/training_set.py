@@ -356,7 +356,17 @@ def _extract(
     A row is an augmentation of the picture with an index. Confidences of unreadable
     pictures are NaN.
     """
-    arrays = _Arrays(len(indices), loader.folder)
+    vectors: dict[str, np.ndarray] = {}
+    confidence = np.full(len(indices), np.nan)
+
+    def store(row: int, features: Features) -> None:
+        confidence[row] = features.confidence
+        for name, vector in features.vectors.items():
+            if name not in vectors:
+                shape = len(indices), len(vector)
+                vectors[name] = make_array(*shape, np.float16, loader.folder)
+            vectors[name][row] = vector
+
     rows = group_by(range(len(indices)), lambda row: int(indices[row]))
     # Pictures with the same augmentations are streamed together: each is read once for
     # all of them.
@@ -368,25 +378,8 @@ def _extract(
         with closing(loader.stream_augmented(selected, extractor, views)) as stream:
             for index, features in zip(members, stream, strict=True):
                 if features is not None:
-                    arrays.store(rows[index], features)
-        for array in arrays.vectors.values():
+                    for row, view in zip(rows[index], features, strict=True):
+                        store(row, view)
+        for array in vectors.values():
             release_memory(array)
-    return arrays.vectors, arrays.confidence
-
-
-class _Arrays:
-    """The vectors and confidences of rows, as they come."""
-
-    def __init__(self, n_rows: int, folder: Path | None) -> None:
-        self.vectors: dict[str, np.ndarray] = {}
-        self.confidence = np.full(n_rows, np.nan)
-        self._folder = folder
-
-    def store(self, rows: Sequence[int], features: Sequence[Features]) -> None:
-        for row, of_row in zip(rows, features, strict=True):
-            self.confidence[row] = of_row.confidence
-            for name, vector in of_row.vectors.items():
-                if name not in self.vectors:
-                    shape = len(self.confidence), len(vector)
-                    self.vectors[name] = make_array(*shape, np.float16, self._folder)
-                self.vectors[name][row] = vector
+    return vectors, confidence

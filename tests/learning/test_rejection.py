@@ -13,7 +13,6 @@ from leafid.learning.knownness import (
     compute_evidence,
     count_evidence,
     fit_knownness,
-    predict_knownness,
 )
 from leafid.learning.leafness import MIN_LEAF, fit_leafness
 from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
@@ -217,7 +216,7 @@ def test_leaves_of_unknown_species_are_rejected_after_training_on_them(leaves):
 
     def mean_known(*unknown):
         known = fit_knownness(by_plant, WEIGHTS, *unknown)
-        return predict_knownness(evidence[200:], known.coefficients).mean()
+        return predict_logistic(evidence[200:], known.coefficients).mean()
 
     assert mean_known(further) < mean_known() - 0.05
     knownness = fit_knownness(leaves, WEIGHTS, further)
