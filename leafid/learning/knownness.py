@@ -19,7 +19,7 @@ from leafid.learning.fusion import normalise, sum_scores
 from leafid.learning.logistic import Examples, fit_calibrated
 
 _PENALTY = 10.0
-# Weight of further leaves of unknown species, relative to that of the held-out ones:
+# Weight of further leaves of unknown species, relative to the held-out ones:
 # with as much, known species that nothing but held-out leaves show are rejected.
 _FURTHER_WEIGHT = 0.25
 # Numbers of values that evidence has of the fused answer, of each expert, and of all

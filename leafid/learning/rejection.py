@@ -125,7 +125,7 @@ def fit_rejection(
     weights: np.ndarray,
     further: Examples | None = None,
 ) -> Rejection:
-    """Learn the probability of a known species, and calibrate that of the first one.
+    """Learn the probability of a known species, and calibrate the first one's.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ class Model(NotebookMixin):
         float32 (n_pictures, n_values)
             The vectors of all experts of the type, in their order. Encoded patches have
             length 1, and measures their own units, so that columns want scaling. Where
-            no leaf was found, they describe the whole picture.
+            a picture shows no leaf, they describe all of it.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """The shapes that the arrays of a model must have."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -22,10 +22,13 @@ def check_shapes(
     types: Mapping[AcquisitionType, TypeModel], recogniser: TypeRecogniser
 ) -> None:
     """Raise a `ValueError` at the first array that has not the shape it must have."""
-    arrays = chain(
-        _list_recogniser(recogniser), *(_list_arrays(model) for model in types.values())
-    )
-    for name, array, shape in arrays:
+    arrays = chain(*(_list_arrays(model) for model in types.values()))
+    of_recogniser: Iterable[_Array] = ()
+    if scorer := recogniser.scorer:
+        of_recogniser = _list_scorer(
+            "recogniser", scorer, N_EXPANDED_FEATURES, len(recogniser.types)
+        )
+    for name, array, shape in chain(of_recogniser, arrays):
         expected = [
             size if length < 0 else length
             for length, size in zip_longest(shape, array.shape, fillvalue=0)
@@ -34,12 +37,6 @@ def check_shapes(
             raise ValueError(
                 f"expected an array {name} of shape {shape}, found {array.shape}"
             )
-
-
-def _list_recogniser(recogniser: TypeRecogniser) -> Iterator[_Array]:
-    if scorer := recogniser.scorer:
-        n_types = len(recogniser.types)
-        yield from _list_scorer("recogniser", scorer, N_EXPANDED_FEATURES, n_types)
 
 
 def _list_scorer(
@@ -112,7 +109,7 @@ def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
         estimator = identifier.estimators[name]
         n_columns = _count_columns(estimator.transform.map, n_values)
         yield from _list_transform(f"{place}.transform", estimator.transform, n_columns)
-        # Loading it refuses other types than those of scikit-learn.
+        # Loading it refuses types that scikit-learn doesn't have.
         scores = estimator.scores(np.zeros((1, n_values), np.float32))
         yield f"{place}.scores", scores, (1, n_species)
     if scorer and (statistics := identifier.statistics.get(name)):

@@ -36,7 +36,7 @@ class FoldPlan:
     training_pictures: np.ndarray
     seed: int
     #: Whether to make the folds for learning to reject pictures, which take twice the
-    #: time of those without a plant.
+    #: time of the folds without a plant.
     learn_rejection: bool = True
 
     @cached_property

@@ -189,7 +189,8 @@ def load_non_leaves(
     a leaf for that: whichever of both the segmentation takes something for a leaf in.
 
     The sheets of `pictures` lend their background. The leaf is searched for as in a
-    picture of the type. The features have all vectors, or those with some names.
+    picture of the type. The features have all vectors, or the ones with these
+    names.
     """
     sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.

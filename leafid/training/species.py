@@ -24,6 +24,7 @@ from leafid.model.species import (
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
+from leafid.pictures.splits import weigh_by_plant
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION
@@ -213,11 +214,12 @@ def _summarise_traits(
         ]
         if not measured:
             continue
-        counts = Counter(picture.group for picture in measured)
-        weights = [1 / counts[picture.group] for picture in measured]
         values = [traits[picture.file][name] for picture in measured]
         low, median, high = np.quantile(
-            values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf"
+            values,
+            (0.1, 0.5, 0.9),
+            weights=weigh_by_plant(measured),
+            method="inverted_cdf",
         )
         ranges[name] = TraitRange(
             _round(low), _round(median), _round(high), len(measured)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from leafid.learning.classifiers.rows import (
 )
 from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.model.bundled import find_bundled_model, read_once
-from leafid.pictures.picture import Picture, count_plants
+from leafid.pictures.picture import AcquisitionType, Picture, count_plants
 
 #: Number of training pictures above which there are no augmentations: a large set
 #: varies enough.
@@ -35,7 +36,7 @@ MAX_AUGMENTED_PICTURES = 20_000
 #: Maximum number of pictures of a plant and type that photos are composited from:
 #: pictures of one plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
-#: Weight of pictures of a further collection, beside those of the one with most plants.
+#: Weight of a picture outside the collection with most plants, beside one in it.
 FURTHER_COLLECTION_WEIGHT = 0.5
 #: Weight of all composited photos of a picture, relative to the picture itself.
 COMPOSITED_WEIGHT = 1.0
@@ -106,16 +107,18 @@ class TrainingSet:
 
     @cached_property
     def collection_ranks(self) -> np.ndarray:
-        """The rank of each picture's collection among those with pictures of its type.
+        """The rank of each picture's collection by its number of plants of the type.
 
-        It is int (n_pictures,), and 0 for the collection with most plants of the type.
+        It is int (n_pictures,), and 0 for the collection with most plants.
         """
         plants = group_by(self.pictures, lambda p: (p.type, p.collection))
         sizes = {key: count_plants(group) for key, group in plants.items()}
-        order = sorted(sizes, key=lambda key: -sizes[key])
-        of_type = {t: [c for t_, c in order if t_ == t] for t, _ in order}
-        ranks = [of_type[p.type].index(p.collection) for p in self.pictures]
-        return np.array(ranks, int)
+        ranks = {}
+        n_ranked: Counter[AcquisitionType | None] = Counter()
+        for type_, collection in sorted(sizes, key=lambda key: -sizes[key]):
+            ranks[type_, collection] = n_ranked[type_]
+            n_ranked[type_] += 1
+        return np.array([ranks[p.type, p.collection] for p in self.pictures], int)
 
     def balance_pictures(
         self, indices: np.ndarray, settings: ClassifierSettings
@@ -123,7 +126,7 @@ class TrainingSet:
         """Weigh some pictures, each 1 if its species and plant have no other of them.
 
         Species are balanced in each collection by itself: the pictures of another
-        camera would else take the weight of those that there are. Each picture of a
+        camera would else take the weight of the first one's. Each picture of a
         collection other than the one with most plants weighs half.
 
         Parameters

@@ -105,18 +105,6 @@ def test_a_linear_classifier_without_intercepts():
     assert not to_linear(fitted)[1].any()
 
 
-@pytest.mark.parametrize("name", ["sklearn.svm.LinearSVC", *WITHOUT_WEIGHTS, PIPELINE])
-def test_rows_of_weight_0_are_left_out(name):
-    rows, labels = make_data()
-    weights = np.ones(60)
-    weights[::7] = 0
-    scores = score(fit(name, rows, labels, weights), rows)
-    kept = weights > 0
-    np.testing.assert_array_equal(
-        scores, score(fit(name, rows[kept], labels[kept]), rows)
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.discovery import all_estimators
@@ -108,7 +108,7 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
 def fit_estimator(
     estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
 ) -> Any:
-    """Fit a copy of an estimator to the rows of weight above 0.
+    """Fit an estimator to weighted rows.
 
     A classifier that takes no weights gets its priors from them, or ignores them with a
     warning.
@@ -119,19 +119,15 @@ def fit_estimator(
         A classifier of scikit-learn.
     rows : ndarray of float32, (n, d)
     labels : ndarray of int, (n,)
-        Species from 0, each of them present among the rows of weight above 0.
+        Species from 0, each of them present.
     weights : ndarray of float, (n,)
+        Above 0.
 
     Raises
     ------
     LeafidError
         If scikit-learn can't fit it.
     """
-    has_weight = weights > 0
-    estimator = clone(estimator)
-    rows = rows[has_weight]
-    labels = labels[has_weight]
-    weights = weights[has_weight]
     last = estimator
     parameter = "sample_weight"
     if isinstance(estimator, Pipeline):
