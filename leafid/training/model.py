@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -83,12 +82,12 @@ def train(
         When no labelled picture of one of the types can be read.
     """
     trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
-    learned: set[Path] = set()
+    files: set[Path] = set()
     for types in group_by_training(recipes):
         step = loader.with_step(", ".join(types))
         recipe = recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
-        learned |= {picture.file for picture in training_set.pictures}
+        files |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(
             training_set,
             types,
@@ -102,10 +101,10 @@ def train(
                 "all pictures are of one species; it will be the answer to every %s",
                 " or ".join(types),
             )
-    used = set(chain(*(recipe.training_types for recipe in recipes.values())))
-    pictures = [picture for picture in pictures if picture.type in used]
+    types_to_learn = {t for recipe in recipes.values() for t in recipe.training_types}
+    pictures = [picture for picture in pictures if picture.type in types_to_learn]
     # A picture whose altered copies can't be described is learned from nevertheless.
-    readable = [picture for picture in pictures if picture.file in learned]
+    readable = [picture for picture in pictures if picture.file in files]
     warn_of_lost_species(pictures, readable)
     served = [picture for picture in readable if picture.type in recipes]
     sample = sample_by_plant(served, RECOGNISER_PICTURES, seed)
@@ -168,11 +167,11 @@ def train_recogniser(
         return TypeRecogniser(tuple(dict.fromkeys(types)))
     features = np.array([table[index] for index in rows], np.float32)
     is_correct = _recognise_held_out(features, readable, types, seed)
-    is_correct_of_pictures = is_correct[np.array(rows) < len(pictures)]
+    is_correct = is_correct[np.array(rows) < len(pictures)]
     recogniser = fit_type_recogniser(features, types)
-    if np.isnan(is_correct_of_pictures).all():
+    if np.isnan(is_correct).all():
         return recogniser
-    return replace(recogniser, accuracy=float(np.nanmean(is_correct_of_pictures)))
+    return replace(recogniser, accuracy=float(np.nanmean(is_correct)))
 
 
 def _recognise_held_out(

@@ -1,6 +1,6 @@
 """Learns to reject pictures, from known and unknown species, and without a leaf."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -34,10 +34,10 @@ class LeafnessFit:
     """The leafness that types learn together, and what it says of held-out leaves."""
 
     leafness: Leafness
-    #: int (n,): the rows of held-out leaves of each type.
-    rows: Mapping[AcquisitionType, np.ndarray]
-    #: float64 (n,), as `rows`: their probabilities without their plant.
-    probabilities: Mapping[AcquisitionType, np.ndarray]
+    #: int (n,): the rows of held-out leaves of all types.
+    rows: np.ndarray
+    #: float64 (n,): their probabilities without their plant.
+    probabilities: np.ndarray
 
 
 def train_leafness(
@@ -49,26 +49,23 @@ def train_leafness(
     nothing to learn from.
     """
     training_set = plan.training_set
-    rows = {type_: _sample_leaves(plan, type_) for type_ in plan.types}
-    joined = np.concatenate([*rows.values()])
-    leaf_pictures = training_set.select_pictures(training_set.picture_indices[joined])
+    rows = np.concatenate([_sample_leaves(plan, type_) for type_ in plan.types])
+    leaf_pictures = training_set.select_pictures(training_set.picture_indices[rows])
     drawings = gather_non_leaves(plan, pictures, loader)
     non_leaves = list(chain.from_iterable(drawings))
-    if min(len(joined), len(non_leaves)) < 2:
+    if min(len(rows), len(non_leaves)) < 2:
         return None
     numbers = np.repeat(np.arange(len(drawings)), [*map(len, drawings)])
     measures = [features.vectors[LEAF_MEASURES] for features in non_leaves]
-    n_examples = len(joined) + len(non_leaves)
+    n_examples = len(rows) + len(non_leaves)
     examples = Examples(
-        rows=np.vstack([training_set.vectors[LEAF_MEASURES][joined], measures]),
-        is_positive=np.arange(n_examples) < len(joined),
+        rows=np.vstack([training_set.vectors[LEAF_MEASURES][rows], measures]),
+        is_positive=np.arange(n_examples) < len(rows),
         weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(non_leaves))),
         groups=[*(picture.group for picture in leaf_pictures), *map(str, numbers)],
     )
     leafness, probabilities = fit_leafness(examples)
-    ends = np.cumsum([len(of_type) for of_type in rows.values()])
-    parts = np.split(probabilities[: len(joined)], ends[:-1])
-    return LeafnessFit(leafness, rows, dict(zip(rows, parts, strict=True)))
+    return LeafnessFit(leafness, rows, probabilities[: len(rows)])
 
 
 def train_rejection(
@@ -102,8 +99,10 @@ def train_rejection(
     if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
         return None
     training_set = plan.training_set
-    rows = leafness.rows[identifier.type]
-    positions = np.searchsorted(plan.held_out_rows[identifier.type], rows)
+    rows_of_type = plan.held_out_rows[identifier.type]
+    is_of_type = np.isin(leafness.rows, rows_of_type)
+    rows = leafness.rows[is_of_type]
+    positions = np.searchsorted(rows_of_type, rows)
     indices = training_set.picture_indices[rows]
     leaf_pictures = training_set.select_pictures(indices)
     confidence = training_set.confidence[rows]
@@ -118,7 +117,7 @@ def train_rejection(
     )
     if not leaves.sees_species.without_plant.any():
         return None
-    p_leaf = leafness.probabilities[identifier.type]
+    p_leaf = leafness.probabilities[is_of_type]
     further = _assess_unknown(identifier, unknown, loader)
     return fit_rejection(leaves, leafness.leafness, p_leaf, identifier.weights, further)
 
