@@ -188,14 +188,14 @@ class Answer(Judgement, NotebookMixin):
             # The taxon of the first species comes first.
             taxon, total = next(iter(shares.items()))
             share = self.calibrate(total)
+            text = format_probability(share)
             if taxon and share >= _SURE_TAXON:
-                text = format_probability(share)
                 return [translate(message, name=taxon, share=text)]
-        both = self.calibrate(sum(p for _, p in self.ranking[:2]))
-        if both < _SURE_TAXON:
+        share = self.calibrate(sum(p for _, p in self.ranking[:2]))
+        if share < _SURE_TAXON:
             return []
-        share_of_both = format_probability(both)
-        return [translate("surely one of the two, {share}", share=share_of_both)]
+        text = format_probability(share)
+        return [translate("surely one of the two, {share}", share=text)]
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())

@@ -79,14 +79,11 @@ def log_types(
         for type_ in AcquisitionType
         if type_ in recognised
     )
-    hint = ""
-    if len(recognised) > 1:
-        hint = "; if all were taken in the same way, say which: --assume-type"
-    start = "acquisition types recognised"
     if collection:
-        start = f"{collection}: {start}"
-        hint = ""
-    _log.info("%s: %s%s", start, counts, hint)
+        collection += ": "
+    elif len(recognised) > 1:
+        counts += "; if all were taken in the same way, say which: --assume-type"
+    _log.info("%sacquisition types recognised: %s", collection, counts)
 
 
 def expand_features(features: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from leafid.features.loader import (
 )
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.classifiers.estimators import fit_estimator, to_linear
-from leafid.learning.classifiers.linear import weigh_pictures
 from leafid.learning.classifiers.rows import make_rows
 from leafid.learning.classifiers.scorers import RowTransform
 from leafid.learning.plant_fusion import fit_plant_exponent
@@ -216,7 +215,7 @@ def fit_type_recogniser(
     TypeRecogniser
     """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
-    weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
+    weights = 1 / np.bincount(labels)[labels]
     weights /= weights.mean()
     rows = make_rows(expand_features(features), standardise=True)
     estimator = LogisticRegression(C=_RECOGNISER_C, max_iter=_RECOGNISER_ITERATIONS)
