@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -82,9 +82,8 @@ def describe_species(
             typical += _choose_typical(of_type, certainty)
     traits = _measure_traits([*sample, *typical], loader)
     images = _make_thumbnails(typical, traits, loader)
-    types_of_species = group_by(by_type, lambda key: key[0])
     described = {}
-    for name, keys in types_of_species.items():
+    for name, keys in groupby(by_type, lambda key: key[0]):
         records_of_types = {}
         of_species = []
         for key in keys:
@@ -190,9 +189,13 @@ def _choose_typical(
 
 def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
     """Choose at most `TRAIT_PICTURES` pictures, in rounds with one of each plant."""
-    by_plant = group_by(range(len(pictures)), lambda index: pictures[index].group)
-    turns = [pair for indices in by_plant.values() for pair in enumerate(indices)]
-    return [pictures[index] for _, index in sorted(turns)[:TRAIT_PICTURES]]
+    n_before: Counter[str] = Counter()
+    rounds = []
+    for picture in pictures:
+        rounds.append(n_before[picture.group])
+        n_before[picture.group] += 1
+    order = np.argsort(rounds, kind="stable")
+    return [pictures[index] for index in order[:TRAIT_PICTURES]]
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
