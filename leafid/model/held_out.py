@@ -79,12 +79,12 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     """
     known = [fold.select_known() for fold in answers]
     pictures = [picture for fold in known for picture in fold.pictures]
-    counts = {
+    counts: dict[str, float] = {
         "pictures": len(pictures),
         "unseen": sum(len(fold.pictures) for fold in answers) - len(pictures),
     }
     if not pictures:
-        return dict(counts)
+        return counts
     rank = np.concatenate([rank_labels(fold) for fold in known])
     plants, is_first = [picture.group for picture in pictures], top_k_scores(rank)
     scores = {

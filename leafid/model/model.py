@@ -343,7 +343,7 @@ class Model(NotebookMixin):
         records = list_pictures(pictures, color)
         if not assume_type:
             return records
-        type_ = self[AcquisitionType.parse(assume_type)].identifier.type
+        type_ = self[assume_type].identifier.type
         return [replace(picture, type=type_) for picture in records]
 
     def _answer_batch(
