@@ -3,8 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.model.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.held_out import HELD_OUT_METRICS, HeldOutAnswers, held_out_scores
 from leafid.pictures.picture import Picture, Taxon
+from leafid.scoring.metrics import find_metrics
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
 
@@ -45,3 +46,6 @@ def test_by_hand():
     assert scores["top-5"] == 1
     assert scores["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
     assert scores["per-plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert [*scores] == [*HELD_OUT_METRICS, "pictures", "unseen"]
+    # `evaluate` calls them the same.
+    assert len(find_metrics(HELD_OUT_METRICS)) == len(HELD_OUT_METRICS)

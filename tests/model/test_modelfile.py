@@ -131,7 +131,7 @@ def test_any_value_may_be_wrong(drawn_model, tmp_path, wrong):
             assert "Error" not in complaint(tmp_path / "m")
 
 
-@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, None])
+@pytest.mark.parametrize("version", [FORMAT_VERSION - 1, FORMAT_VERSION + 1, None])
 def test_another_format(drawn_model, tmp_path, version):
     file = changed(
         drawn_model,
