@@ -23,7 +23,7 @@ from leafid.model.held_out import held_out_scores
 from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
 from leafid.pictures.reading import read_collection
-from leafid.pictures.splits import Split
+from leafid.pictures.splitting.protocol import Split
 from leafid.segmentation.segment import segment
 from leafid.studies.cross_validation import cross_validate
 from tests.drawing.collection import SAMPLE, TYPES

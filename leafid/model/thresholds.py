@@ -25,7 +25,7 @@ from leafid.metrics.hierarchy import find_likeliest_taxa, fit_back_off_threshold
 from leafid.metrics.sets import fit_average_k_thresholds
 from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import Taxon
-from leafid.pictures.splits import weigh_by_plant
+from leafid.pictures.splitting.units import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.textfiles import parse_finite_number
 

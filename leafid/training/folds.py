@@ -10,7 +10,7 @@ from leafid.learning.folds import Folds
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
-from leafid.pictures.splits import sample_by_plant, split_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet, rank_collections
 
 #: Number of folds of plants, and of species.

@@ -33,7 +33,7 @@ from leafid.pictures.picture import (
     count_plants,
     warn_of_lost_species,
 )
-from leafid.pictures.splits import sample_by_plant, split_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, split_by_plant
 from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species

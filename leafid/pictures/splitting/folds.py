@@ -12,9 +12,10 @@ from sklearn.model_selection import check_cv
 
 from leafid.errors import InputError, UsageError
 from leafid.pictures.columns import is_path
-from leafid.pictures.fold_files import warn_of_split_plants
 from leafid.pictures.picture import Picture
-from leafid.pictures.splits import Split, SplitProtocol, Unit
+from leafid.pictures.splitting.fold_files import warn_of_split_plants
+from leafid.pictures.splitting.protocol import Split, SplitProtocol
+from leafid.pictures.splitting.units import Unit
 
 #: A number of folds, a table of the fold of each picture, `Folds`, pairs of indices, or
 #: a splitter.
