@@ -239,6 +239,4 @@ def _tilt(
     enlarge = project(scale, np.zeros(2), corner, corner)
     matrix = project(linear, tilt @ linear, middle, middle) @ enlarge
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    return cv2.warpPerspective(
-        image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border
-    )
+    return cv2.warpPerspective(image, matrix, size, borderMode=border)

@@ -229,14 +229,14 @@ def choose_types_to_train(
     chosen, so that loading a recipe tells why it doesn't serve one.
     """
     types = Counter(picture.type for picture in pictures)
-    if only is not None and only not in types:
+    if only is not None:
+        if only in types:
+            return [only]
         names = ", ".join(sorted(map(str, filter(None, types))))
         raise LeafidError(
             f"expected pictures of type {only} to train on, found "
             f"{names or 'none of a known type'}"
         )
-    if only is not None:
-        return [only]
     chosen = [type_ for type_ in AcquisitionType if type_ in types]
     for name in dict.fromkeys(recipes):
         files = read_recipes(name)

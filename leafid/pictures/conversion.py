@@ -22,6 +22,8 @@ EXPECTED = (
     "to 1"
 )
 _ROUNDING = 1e-5
+# The ends of shapes of grey, colour, and colour with transparency.
+_CHANNELS = {(), (1,), (3,), (4,)}
 # The channels of BGR(A) in RGB(A), and the other way round.
 _REVERSED = (2, 1, 0, 3)
 _BYTES = (bytes, bytearray, memoryview)
@@ -94,13 +96,9 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if not isinstance(path, str) or not path:
-            raise InputError(
-                f"{name}: {EXPECTED}, found "
-                f"{'a path of bytes' if path else 'an empty path'}"
-            )
-        return Picture(Path(path))
+        if not os.fspath(source):
+            raise InputError(f"{name}: {EXPECTED}, found an empty path")
+        return Picture(Path(source))
     if hasattr(source, "read"):
         source = source.read()
         if not isinstance(source, bytes):
@@ -153,11 +151,7 @@ def _to_array(source: object, name: str, color: str) -> np.ndarray:
 
 def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     received = f"found {array.dtype} of shape {array.shape}"
-    if (
-        array.ndim not in {2, 3}
-        or (array.ndim == 3 and array.shape[2] not in {1, 3, 4})
-        or not array.size
-    ):
+    if array.ndim < 2 or array.shape[2:] not in _CHANNELS or not array.size:
         raise InputError(
             f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end"
         )

@@ -10,12 +10,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
+from leafid.features.computations import TYPE_FEATURES, PictureFunction
 from leafid.features.extractor import TYPE_SIDE
-from leafid.features.loader import (
-    TYPE_FEATURES,
-    FeatureLoader,
-    PictureFunction,
-)
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures

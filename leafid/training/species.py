@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader, PictureFunction
+from leafid.features.computations import PictureFunction
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.model.held_out import HeldOutAnswers, rank_labels
