@@ -142,9 +142,9 @@ def _paste_leaf(
     end = np.minimum(np.ceil(corners.max(axis=0) + margin), photo.shape[1::-1]).astype(
         int
     )
-    if (end - start < 2).any():
+    size = (end - start).tolist()
+    if min(size) < 2:
         return
-    size = int(end[0] - start[0]), int(end[1] - start[1])
     to_crop = np.array([[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]]) @ matrix
     warped = cv2.warpPerspective(lit, to_crop, size)
     coverage = cv2.extractChannel(warped, 3)

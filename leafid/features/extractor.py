@@ -165,7 +165,7 @@ class FeatureExtractor:
 class PictureViews:
     """Views of a picture that several experts share.
 
-    Each is made when it is first used.
+    A view is computed at its first use.
 
     Without a leaf in the segmentation, the whole picture counts as leaf.
     """

@@ -47,7 +47,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
 def make_pictures(
     source: Path, rows: Iterable[Row], *, anywhere: bool = False
 ) -> list[Picture]:
-    """Make pictures of the rows of a table, in its folder or, if so told, `anywhere`.
+    """Make pictures of the rows of a table, in its folder, or `anywhere`.
 
     A `ProblemsError` has all values that are wrong.
     """
