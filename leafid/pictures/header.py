@@ -294,15 +294,14 @@ def _check_tiff_directory(data: bytes) -> None:
     # BigTIFF has numbers of 8 bytes.
     word, size = (8, 8) if 43 in data[2:4] else (4, 2)
 
-    def read_number(offset: int, n_bytes: int) -> int:
-        return int.from_bytes(data[offset : offset + n_bytes], order)
-
-    directory = read_number(word, word)
-    n_tags = read_number(directory, size)
+    directory = int.from_bytes(data[word : 2 * word], order)
+    start = directory + size
+    n_tags = int.from_bytes(data[directory:start], order)
     _limit(n_tags, MAX_TAGS, "tags")
     n_values = 0
-    for tag in range(n_tags):
-        count = read_number(directory + size + tag * (4 + 2 * word) + 4, word)
+    length = 4 + 2 * word
+    for position in range(start + 4, start + n_tags * length, length):
+        count = int.from_bytes(data[position : position + word], order)
         # Tags that share their bytes would be copied one by one; a tag beyond the end
         # is not read.
         if count <= len(data):
