@@ -48,7 +48,7 @@ from leafid.model.answer import Answer
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
-from leafid.pictures.splits import split_by_plant
+from leafid.pictures.splitting.units import split_by_plant
 from leafid.segmentation.segment import segment
 
 #: The species of the Swedish leaf data set that the bundled model knows. Its list names

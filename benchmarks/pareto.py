@@ -32,7 +32,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
 from leafid.model.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.splits import SplitProtocol
+from leafid.pictures.splitting.protocol import SplitProtocol
 from leafid.studies.cross_validation import cross_validate
 
 _ROUNDS = 5

@@ -29,7 +29,7 @@ from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.identifier import TypeModel
 from leafid.model.model import REJECTED_SHARE
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import split_by_plant, split_by_unit
+from leafid.pictures.splitting.units import split_by_plant, split_by_unit
 from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 

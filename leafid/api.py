@@ -24,7 +24,7 @@ from leafid.pages.explaining import Explanation, explain_answer
 from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
-from leafid.pictures.splits import (
+from leafid.pictures.splitting.selection import (
     assume_plants,
     check_labels,
     select_training_pictures,

@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from leafid.api import train
 from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
-from leafid.features.loader import PictureFunction, open_loader
+from leafid.features.computations import PictureFunction
+from leafid.features.loader import open_loader
 from leafid.features.recipe import Expert
 from leafid.files import StrPath
 from leafid.measurement import describe, segment

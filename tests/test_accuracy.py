@@ -14,16 +14,17 @@ from msgspec import structs
 from threadpoolctl import threadpool_limits
 
 from benchmarks.altering import ALTERATIONS
+from leafid.features.computations import TYPE_FEATURES
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache
-from leafid.features.loader import TYPE_FEATURES, FeatureLoader
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import held_out_scores
 from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
 from leafid.pictures.reading import read_collection
-from leafid.pictures.splits import Split
+from leafid.pictures.splitting.protocol import Split
 from leafid.segmentation.segment import segment
 from leafid.studies.cross_validation import cross_validate
 from tests.drawing.collection import SAMPLE, TYPES

@@ -21,6 +21,7 @@ from leafid.features.compositing import (
 from leafid.features.extractor import (
     NeededParts,
     PictureViews,
+    cover_whole,
     measure_type_features,
     segment_as_type,
 )
@@ -79,8 +80,7 @@ class AugmentedPicture:
 
     @cached_property
     def _leaf(self) -> Segmentation:
-        # What is made from a picture is made from its leaf, even where the views don't
-        # show it.
+        # An augmented picture takes the leaf even where the views don't show it.
         parts = self.needed_parts
         if parts == "nothing":
             parts = "leaf"
@@ -90,36 +90,29 @@ class AugmentedPicture:
         """Make the views of an augmented picture, or of the picture itself.
 
         The leaf of an augmented picture is searched for as in any other, in a
-        composited photo as in a photo: with a leaf that is not found but known,
-        classifiers would not learn how segmentation varies.
+        composited photo as in a photo: if its place were known beforehand, classifiers
+        would not learn how segmentation varies.
         """
         image = self.image
-        acquisition_type = self.acquisition_type
+        type_ = self.acquisition_type
         if augmentation is None:
+            leaf = cover_whole(image, confidence=1.0)
             if self.needed_parts != "nothing":
-                return PictureViews(image, self._leaf)
-        elif augmentation.kind == "jitter":
-            image = jitter_picture(
-                image, self._leaf.mask, augmentation.number, acquisition_type
-            )
-        elif augmentation.kind == "composite":
+                leaf = self._leaf
+            return PictureViews(image, leaf)
+        kind = augmentation.kind
+        number = augmentation.number
+        mask = self._leaf.mask
+        if kind == "composite":
             side = min(self.longest_side, _MAX_COMPOSITED_SIDE)
-            image = compositing.composite_photo(
-                image, self._leaf, augmentation.number, side
-            )
-            acquisition_type = AcquisitionType.PHOTO
-        else:
-            image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
-            if augmentation.kind == "jittered-no-leaf":
-                image = jitter_picture(
-                    image,
-                    np.zeros(image.shape[:2], bool),
-                    augmentation.number,
-                    acquisition_type,
-                )
-        return PictureViews(
-            image, segment_as_type(image, acquisition_type, self.needed_parts)
-        )
+            image = compositing.composite_photo(image, self._leaf, number, side)
+            type_ = AcquisitionType.PHOTO
+        if kind.endswith("no-leaf"):
+            image = draw_non_leaf(image, mask, number)
+            mask = np.zeros(image.shape[:2], bool)
+        if kind.startswith("jitter"):
+            image = jitter_picture(image, mask, number, type_)
+        return PictureViews(image, segment_as_type(image, type_, self.needed_parts))
 
 
 def jitter_picture(
@@ -172,7 +165,7 @@ def _degrade_picture(
     A leaf may be pressed or back-lit.
 
     The lightness and the colours of the leaf are changed relative to its background,
-    then those of the whole picture.
+    then the colours and the lightness of the whole picture.
     """
     ranges = RANGES["poor"]
     side = np.exp(random.uniform(*np.log(ranges["side"])))
@@ -239,6 +232,4 @@ def _tilt(
     enlarge = project(scale, np.zeros(2), corner, corner)
     matrix = project(linear, tilt @ linear, middle, middle) @ enlarge
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    return cv2.warpPerspective(
-        image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=border
-    )
+    return cv2.warpPerspective(image, matrix, size, borderMode=border)

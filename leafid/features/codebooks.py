@@ -3,7 +3,6 @@
 import hashlib
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import chain, zip_longest
 
@@ -41,14 +40,24 @@ def learn_encoders(
     gets an encoder that distinguishes nothing. A `LeafidError` is raised when all
     experts are on local patches and none finds enough.
     """
-    local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     encoders: dict[str, Encoder] = {}
     blind: dict[str, str] = {}
-    for name, expert in local.items():
-        try:
-            encoders[name] = _learn_encoder(expert, pictures, recipe, loader, seed=seed)
-        except LeafidError as error:
-            blind[name] = str(error)
+    for name, expert in recipe.experts.items():
+        if not expert.is_local:
+            continue
+        # Where there are no pictures of these types, or they show too little, an
+        # encoder is learned from all pictures.
+        of_types = [p for p in pictures if p.type in expert.codebook_types]
+        for candidates in (of_types, pictures):
+            try:
+                encoders[name] = _learn_encoder(
+                    expert, candidates, recipe, loader, seed=seed
+                )
+                break
+            except LeafidError as error:
+                problem = str(error)
+        else:
+            blind[name] = problem
             length = LOCAL_DESCRIPTORS[expert.descriptor].length
             nothing = LocalFeatures.zeros(max(expert.modes, 2), length)
             encoders[name] = expert.make_encoder(seed).fit(nothing)
@@ -76,25 +85,6 @@ def sample_evenly(
 
 
 def _learn_encoder(
-    expert: Expert,
-    pictures: Sequence[Picture],
-    recipe: Recipe,
-    loader: FeatureLoader,
-    seed: int,
-) -> Encoder:
-    """Learn an encoder from pictures of the types that the expert names.
-
-    Where there are none, or they show too little, it is learned from all pictures.
-    """
-    of_types = [
-        picture for picture in pictures if picture.type in expert.codebook_types
-    ]
-    with suppress(LeafidError):
-        return _learn_from(expert, of_types, recipe, loader, seed=seed)
-    return _learn_from(expert, pictures, recipe, loader, seed=seed)
-
-
-def _learn_from(
     expert: Expert,
     candidates: Sequence[Picture],
     recipe: Recipe,

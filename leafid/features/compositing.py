@@ -5,6 +5,7 @@ Other pictures for training are drawn with the same perspective and light.
 
 import zlib
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,11 @@ def composite_photo(
     photo = _paint_background(pyramid, random, rows, cols)
     length = random.uniform(*RANGES[kind]["length"]) * shorter
     shadow = 0.02 * shorter
-    for _ in range(random.integers(*RANGES[kind]["number"])):
+    n_further = random.integers(*RANGES[kind]["number"])
+    for place in (*repeat("further", n_further), "top"):
         _paste_leaf(
-            photo, pyramid, random=random, place="further", length=length, shadow=shadow
+            photo, pyramid, random=random, place=place, length=length, shadow=shadow
         )
-    _paste_leaf(
-        photo, pyramid, random=random, place="top", length=length, shadow=shadow
-    )
     if random.random() < 0.5:
         photo = cv2.GaussianBlur(
             photo, (0, 0), shorter * random.uniform(0.0007, 0.0017)
@@ -84,11 +83,8 @@ def composite_photo(
 def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
     """Cut the leaf out on black, with the mask as fourth channel; an image pyramid."""
     row0, row1, col0, col1 = find_bounding_box(leaf.mask)
-    mask = leaf.mask[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
-    crop = cv2.merge([image[row0:row1, col0:col1], mask])
-    return list_halves(
-        cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA)), 100
-    )
+    opaque = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2BGRA)
+    return list_halves(opaque * leaf.mask[row0:row1, col0:col1, None], 100)
 
 
 def _paint_background(
@@ -118,7 +114,7 @@ def _paint_background(
     background = cv2.GaussianBlur(
         background, (0, 0), shorter * random.uniform(0.013, 0.033)
     )
-    return cv2.resize(background, (cols, rows), interpolation=cv2.INTER_LINEAR)
+    return cv2.resize(background, (cols, rows))
 
 
 def _paste_leaf(
@@ -146,11 +142,11 @@ def _paste_leaf(
     end = np.minimum(np.ceil(corners.max(axis=0) + margin), photo.shape[1::-1]).astype(
         int
     )
-    if (end - start < 2).any():
+    size = (end - start).tolist()
+    if min(size) < 2:
         return
-    size = int(end[0] - start[0]), int(end[1] - start[1])
     to_crop = np.array([[1, 0, -start[0]], [0, 1, -start[1]], [0, 0, 1]]) @ matrix
-    warped = cv2.warpPerspective(lit, to_crop, size, flags=cv2.INTER_LINEAR)
+    warped = cv2.warpPerspective(lit, to_crop, size)
     coverage = cv2.extractChannel(warped, 3)
     transmission = cv2.bitwise_not(coverage)
     if shadow:

@@ -29,6 +29,8 @@ from leafid.versions import FEATURE_VERSION
 #: The parts that are searched for in a picture: nothing, the leaf, or the leaf and in
 #: it the petiole.
 NeededParts = Literal["nothing", "leaf", "petiole"]
+# A view of a picture, and the region of the leaf in it.
+_View = tuple[Pyramid, np.ndarray | None]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for them, in pixels.
@@ -133,11 +135,8 @@ class FeatureExtractor:
 
         The acquisition type decides how the leaf is segmented.
         """
-        return self.extract_from_views(
-            PictureViews(
-                image, segment_as_type(image, acquisition_type, self.needed_parts)
-            )
-        )
+        leaf = segment_as_type(image, acquisition_type, self.needed_parts)
+        return self.extract_from_views(PictureViews(image, leaf))
 
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
@@ -166,7 +165,7 @@ class FeatureExtractor:
 class PictureViews:
     """Views of a picture that several experts share.
 
-    Each is made when it is first used.
+    A view is computed at its first use.
 
     Without a leaf in the segmentation, the whole picture counts as leaf.
     """
@@ -176,13 +175,9 @@ class PictureViews:
         self.segmentation = segmentation
         if not segmentation.blade.any():
             self.segmentation = cover_whole(image, confidence=0.0)
-        self._pyramids: dict[
-            tuple[str, int, str], tuple[Pyramid, np.ndarray | None]
-        ] = {}
+        self._pyramids: dict[tuple[str, int, str], _View] = {}
 
-    def get_pyramid(
-        self, view: str, size: int, channels: str
-    ) -> tuple[Pyramid, np.ndarray | None]:
+    def get_pyramid(self, view: str, size: int, channels: str) -> _View:
         """Make the pyramid of a view, and the region of the leaf in it.
 
         The pyramid has the channels that the local descriptor reads.
@@ -310,6 +305,6 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
             lab.std(axis=(0, 1)),
             np.ptp(corners, axis=0),
             np.log1p(100 * np.percentile(differences, (25, 50, 75, 95))),
-            np.log1p(100 * np.array([roughness[0].mean(), roughness[1].mean()])),
+            np.log1p(100 * np.array([*map(np.mean, roughness)])),
         ]
     ).astype(np.float32)

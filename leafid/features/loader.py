@@ -8,7 +8,6 @@ from collections.abc import (
     Generator,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from contextlib import closing, contextmanager
@@ -22,30 +21,25 @@ import numpy as np
 
 from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
-from leafid.features.augmentation import Augmentation, AugmentedPicture
-from leafid.features.extractor import (
-    TYPE_SIDE,
-    FeatureExtractor,
-    Features,
-    measure_type_features,
-    name_versions,
+from leafid.features.augmentation import Augmentation
+from leafid.features.computations import (
+    Arrays,
+    CachedComputation,
+    PictureFunction,
+    make_extraction,
+    make_features,
 )
+from leafid.features.extractor import FeatureExtractor, Features, name_versions
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.files import StrPath
-from leafid.grouping import group_by
 from leafid.parallel.mapping import check_jobs, ordered_map
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
 from leafid.pictures.picture import Picture
-from leafid.segmentation.condition import Condition
 from leafid.translation import get_language, using_language
-from leafid.versions import TYPE_VERSION
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
-#: Arrays of a picture, each with one axis, by anything that names them.
-_Arrays = dict[Any, np.ndarray]
 _log = logging.getLogger(__name__)
 
 # Number of pictures that are looked up, and stored, together: their values are in
@@ -56,90 +50,6 @@ _LOOKED_UP_AT_ONCE = 128
 def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
     """Show no progress."""
     return iter(items)
-
-
-@dataclass(frozen=True)
-class PictureFunction:
-    """A picklable function of pictures, whose results are cached."""
-
-    #: It stands for the function in the cache, and changes with it.
-    key: str
-    #: ``compute(image, picture)`` gives the result, float (n,).
-    compute: Callable[[np.ndarray, Picture], np.ndarray]
-    #: Pictures are reduced to it before, in pixels.
-    longest_side: int | None = None
-    #: The type in which results are stored.
-    dtype: type[np.floating] = np.float16
-
-    def compute_by_key(
-        self, image: np.ndarray, picture: Picture, keys: Sequence[str]
-    ) -> dict[str, np.ndarray]:
-        """Compute the result, by the only one of some keys."""
-        return {key: self.compute(image, picture) for key in keys}
-
-
-#: `measure_type_features`, from which acquisition types are recognised.
-TYPE_FEATURES = PictureFunction(
-    f"type|{TYPE_VERSION}", measure_type_features, TYPE_SIDE
-)
-
-
-@dataclass(frozen=True)
-class _CachedComputation:
-    """A computation from pictures that is cached; picklable, as workers get it."""
-
-    #: Everything but the picture that decides an array, by the array's name.
-    keys: dict[Any, str]
-    #: Pictures are reduced to it when they are read, in pixels.
-    longest_side: int | None
-    #: ``function(image, picture, names)`` returns the arrays with these names.
-    function: Callable[[np.ndarray, Picture, Sequence[Any]], _Arrays]
-    #: The type in which arrays are stored.
-    dtype: type[np.floating] = np.float16
-
-    def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
-        """Make the keys in the cache of a picture's arrays, by name.
-
-        There are none where its content is unknown.
-        """
-        if not content_hash:
-            return {}
-        words = f"|{picture.type}|{content_hash}"
-        return {
-            name: hashlib.sha256((key + words).encode()).digest()
-            for name, key in self.keys.items()
-        }
-
-    def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, _Arrays]:
-        """Compute arrays of a picture with some names.
-
-        Also returns the hash of the file's content.
-        """
-        image, content_hash = read_hashed_image(
-            picture.file, self.longest_side, picture.data
-        )
-        # In the range of its type, and rounded, a computed array equals a cached one to
-        # the last bit.
-        greatest = np.finfo(self.dtype).max
-        arrays = self.function(image, picture, names)
-        for name, array in arrays.items():
-            arrays[name] = np.clip(array, -greatest, greatest).astype(self.dtype)
-        return content_hash, arrays
-
-    def encode(
-        self, picture: Picture, content_hash: str, arrays: _Arrays
-    ) -> list[tuple[bytes, bytes]]:
-        """Encode arrays of a picture for the cache, each with its key."""
-        keys = self.make_keys(picture, content_hash)
-        return [(keys[name], array.tobytes()) for name, array in arrays.items()]
-
-    def read(self, stored: Mapping[bytes, bytes], keys: Mapping[Any, bytes]) -> _Arrays:
-        """Read the arrays that a cache has for a picture's keys."""
-        return {
-            name: np.frombuffer(stored[key], self.dtype)
-            for name, key in keys.items()
-            if key in stored
-        }
 
 
 @dataclass
@@ -205,26 +115,15 @@ class FeatureLoader:
 
         A picture is read, and its leaf searched for, once for all of them.
         """
-        keys = {}
         names = names or extractor.vector_names
-        for number, augmentation in enumerate(augmentations):
-            words = augmentation.make_feature_key() if augmentation else ""
-            for name in names:
-                keys[number, name] = extractor.make_feature_key(name, words)
-        computation = _CachedComputation(
-            keys,
-            longest_side=extractor.longest_side,
-            function=partial(_extract_features, extractor, augmentations),
-        )
-        with closing(self._stream_arrays(pictures, computation)) as stream:
-            for arrays in self.show_progress(stream, len(pictures), "describe"):
+        computation = make_extraction(extractor, augmentations, names)
+        numbers = range(len(augmentations))
+        with closing(self._stream_arrays(pictures, computation, "describe")) as stream:
+            for arrays in stream:
                 if arrays is None:
                     yield None
-                    continue
-                yield [
-                    _read_features(arrays, number, names)
-                    for number in range(len(augmentations))
-                ]
+                else:
+                    yield [make_features(arrays, number, names) for number in numbers]
 
     def compute_for_each(
         self,
@@ -237,19 +136,18 @@ class FeatureLoader:
         None if it can't be read.
         """
         key = function.key
-        computation = _CachedComputation(
+        computation = CachedComputation(
             keys={key: f"{key}|{name_versions()}"},
             longest_side=function.longest_side,
             function=function.compute_by_key,
             dtype=function.dtype,
         )
         results: list[np.ndarray | None] = []
-        with closing(self._stream_arrays(pictures, computation)) as stream:
-            for arrays in self.show_progress(stream, len(pictures), caption):
-                if arrays is None:
-                    results.append(None)
-                else:
-                    results.append(arrays[key].astype(np.float32))
+        for arrays in self._stream_arrays(pictures, computation, caption):
+            if arrays is None:
+                results.append(None)
+            else:
+                results.append(arrays[key].astype(np.float32))
         return results
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
@@ -296,8 +194,15 @@ class FeatureLoader:
             yield None
 
     def _stream_arrays(
-        self, pictures: Sequence[Picture], computation: _CachedComputation
-    ) -> Generator[_Arrays | None, None, None]:
+        self, pictures: Sequence[Picture], computation: CachedComputation, what: str
+    ) -> Generator[Arrays | None, None, None]:
+        """Yield the arrays of each picture, and show the progress."""
+        with closing(self._load_arrays(pictures, computation)) as stream:
+            yield from self.show_progress(stream, len(pictures), what)
+
+    def _load_arrays(
+        self, pictures: Sequence[Picture], computation: CachedComputation
+    ) -> Generator[Arrays | None, None, None]:
         """Take arrays from the cache, and compute and store the missing ones."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
@@ -308,12 +213,13 @@ class FeatureLoader:
             results = self.map_pictures(computation.compute, incomplete, names)
             new: list[tuple[bytes, bytes]] = []
             try:
-                for picture, arrays in zip(chunk, cached, strict=True):
+                for arrays in cached:
                     if len(arrays) == len(computation.keys):
                         yield arrays
                     elif result := next(results):
-                        content_hash, computed = result
-                        new += computation.encode(picture, content_hash, computed)
+                        computed, keys = result
+                        for name, array in computed.items():
+                            new.append((keys[name], array.tobytes()))
                         yield arrays | computed
                     else:
                         yield None
@@ -322,17 +228,21 @@ class FeatureLoader:
                 self.store(new)
 
     def _look_up_arrays(
-        self, pictures: Sequence[Picture], computation: _CachedComputation
-    ) -> list[_Arrays]:
+        self, pictures: Sequence[Picture], computation: CachedComputation
+    ) -> list[Arrays]:
         """Look up the arrays of pictures in the cache."""
         if self.cache is None:
             return [{} for _ in pictures]
-        keys = [
-            computation.make_keys(picture, self.hash_picture(picture))
-            for picture in pictures
-        ]
+        keys = [computation.make_keys(p, self.hash_picture(p)) for p in pictures]
         stored = self.look_up([*chain(*(of_picture.values() for of_picture in keys))])
-        return [computation.read(stored, of_picture) for of_picture in keys]
+        cached: list[Arrays] = []
+        for names in keys:
+            arrays: Arrays = {}
+            for name, key in names.items():
+                if key in stored:
+                    arrays[name] = np.frombuffer(stored[key], computation.dtype)
+            cached.append(arrays)
+        return cached
 
     def look_up(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Look up some keys in the cache; without a cache, none is there."""
@@ -378,47 +288,16 @@ def _call_guarded(
             errors.naming_what_to_install(),
         ):
             return function(*call)
-    except LeafidError as error:
+    except Exception as error:
         is_of_all = isinstance(error, UsageError | InstallationError)
         if is_of_all and not isinstance(error, InputError):
             raise
-        problem = LeafidError(str(error))
-        trace = traceback.format_exception(error)
-    except Exception as error:
-        text = " ".join(str(error).split())
-        problem = LeafidError(
-            f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please "
-            "report it"
-        )
-        trace = traceback.format_exception(error)
-    problem.add_note("".join(trace).rstrip("\n"))
-    return problem
-
-
-def _extract_features(
-    extractor: FeatureExtractor,
-    augmentations: Sequence[Augmentation | None],
-    image: np.ndarray,
-    picture: Picture,
-    names: Sequence[tuple[int, str]],
-) -> _Arrays:
-    """Extract vectors, each behind the values of the `Condition`."""
-    source = AugmentedPicture(
-        image, picture.require_type(), extractor.longest_side, extractor.needed_parts
-    )
-    arrays: _Arrays = {}
-    for number, of_number in group_by(names, lambda name: name[0]).items():
-        views = source.make_views(augmentations[number])
-        vector_names = [vector_name for _, vector_name in of_number]
-        features = extractor.extract_from_views(views, vector_names)
-        for vector_name, vector in features.vectors.items():
-            arrays[number, vector_name] = np.append(features.condition, vector)
-    return arrays
-
-
-def _read_features(arrays: _Arrays, number: int, names: Iterable[str]) -> Features:
-    """Make the features of an augmentation from what `_extract_features` returns."""
-    n_values = len(Condition._fields)
-    vectors = {name: arrays[number, name] for name in names}
-    condition = Condition(*next(iter(vectors.values()))[:n_values].tolist())
-    return Features({name: v[n_values:] for name, v in vectors.items()}, condition)
+        text = str(error)
+        if not isinstance(error, LeafidError):
+            text = (
+                f"{file}: unexpected {type(error).__name__}: {' '.join(text.split())}; "
+                "this is a bug, please report it"
+            )
+        problem = LeafidError(text)
+        problem.add_note("".join(traceback.format_exception(error)).rstrip("\n"))
+        return problem

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import simplejpeg
 from numpy.random import Generator
+from scipy import ndimage
 
 from leafid.features.compositing import make_image, point_to, rotate
+from leafid.pictures.decoding import read_image
 from leafid.segmentation.result import Image, Mask
 
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
@@ -59,9 +60,7 @@ def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
     """
     rows, cols = mask.shape
     margin = max(1, int(0.02 * max(rows, cols)))
-    near = cv2.dilate(
-        mask.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
-    ).astype(bool)
+    near = ndimage.maximum_filter(mask, 2 * margin + 1)
     sheet = image[:0]
     for _ in range(60):
         row0, row1 = np.sort(random.integers(0, rows + 1, 2))
@@ -76,17 +75,15 @@ def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
     size = _choose_size(random)[::-1]
     if sheet.size:
         return cv2.resize(sheet, size, interpolation=cv2.INTER_CUBIC)
-    return _fill_plain(
-        size, image[~mask] if (~mask).any() else image.reshape(-1, 3), random
-    )
+    # Without any background, the leaf's colours have to do.
+    return _fill_plain(size, image[~mask | mask.all()], random)
 
 
 def _fill_plain(size: tuple[int, int], colours: np.ndarray, random: Generator) -> Image:
     """Fill a canvas with one of some colours, (n, 3), and a little noise."""
-    colour = colours[random.integers(len(colours))].astype(np.float32)
-    return make_image(
-        colour + _draw_noise(random, random.uniform(0, 4), (*size[::-1], 3))
-    )
+    colour = random.choice(colours).astype(np.float32)
+    noise = _draw_noise(random, random.uniform(0, 4), (*size[::-1], 3))
+    return make_image(colour + noise)
 
 
 def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
@@ -94,11 +91,9 @@ def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
     ground = _draw_ground(image, mask, random)
     height, width = ground.shape[:2]
     area = np.zeros((height, width), np.uint8)
-    for _ in range(int(random.choice([1, 1, 1, 2, 3]))):
-        n_points = int(
-            random.choice(
-                [4, 64, int(random.integers(3, 9)), 2 * int(random.integers(4, 9))]
-            )
+    for _ in range(random.choice([1, 1, 1, 2, 3])):
+        n_points = random.choice(
+            [4, 64, int(random.integers(3, 9)), 2 * int(random.integers(4, 9))]
         )
         points = point_to(np.arange(n_points) * 2 * np.pi / n_points).T
         if n_points % 2 == 0 and random.random() < 0.4:
@@ -107,7 +102,7 @@ def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
         radius = random.uniform(0.12, 0.4) * min(height, width)
         points = radius * (points * (1, random.uniform(0.3, 1))) @ rotation
         points += random.uniform(0.3, 0.7, 2) * (width, height)
-        cv2.fillPoly(area, [np.round(points).astype(np.int32)], 255, cv2.LINE_AA)
+        cv2.fillPoly(area, [points.round().astype(np.int32)], 255, cv2.LINE_AA)
     if random.random() < 0.4:
         texture = _tile_leaf_texture(image, mask, height, width)
     else:
@@ -127,34 +122,28 @@ def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Ima
     patch = image[
         max(0, row - radius) : row + radius, max(0, col - radius) : col + radius
     ]
-    down = max(0, height - patch.shape[0])
-    right = max(0, width - patch.shape[1])
-    return cv2.copyMakeBorder(patch, 0, down, 0, right, cv2.BORDER_REFLECT)[
-        :height, :width
-    ]
+    tiled = cv2.copyMakeBorder(patch, 0, height, 0, width, cv2.BORDER_REFLECT)
+    return tiled[:height, :width]
 
 
-class _Brush:
-    """Draws needles of nearly a colour on a canvas."""
-
-    def __init__(self, canvas: Image, hue: np.ndarray, random: Generator) -> None:
-        self.canvas = canvas
-        self.hue = hue
-        self.random = random
-
-    def draw(
-        self, base: np.ndarray, angle: float, length: float, thickness: int
-    ) -> None:
-        """Draw a bent line, and a midrib where there is room for one."""
-        random = self.random
-        steps = np.linspace(0, 1, 5)
-        bent = point_to(angle + random.normal(0, 0.1) * steps)
-        points = base + length * (steps * bent).T
-        colour = np.clip(self.hue + random.normal(0, 12, 3), 0, 255)
-        _draw_line(self.canvas, points, colour, thickness)
-        if thickness > 3:
-            midrib = colour * random.uniform(0.7, 1.5)
-            _draw_line(self.canvas, points, midrib, thickness // 4)
+def _draw_needle(
+    canvas: Image,
+    hue: np.ndarray,
+    random: Generator,
+    base: np.ndarray,
+    angle: float,
+    length: float,
+    thickness: int,
+) -> None:
+    """Draw a bent line of nearly a hue, and a midrib where there is room for one."""
+    steps = np.linspace(0, 1, 5)
+    bent = point_to(angle + random.normal(0, 0.1) * steps)
+    points = base + length * (steps * bent).T
+    colour = np.clip(hue + random.normal(0, 12, 3), 0, 255)
+    _draw_line(canvas, points, colour, thickness)
+    if thickness > 3:
+        midrib = colour * random.uniform(0.7, 1.5)
+        _draw_line(canvas, points, midrib, thickness // 4)
 
 
 def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
@@ -164,22 +153,22 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     height, width = canvas.shape[:2]
     size = random.uniform(0.6, 0.95) * min(height, width)
     hue = random.uniform((20, 70, 30), (80, 160, 110))
-    brush = _Brush(canvas, hue, random)
+    draw_needle = partial(_draw_needle, canvas, hue, random)
     angle = random.uniform(0, 2 * np.pi)
     start = np.array([width, height]) / 2 - 0.5 * size * point_to(angle)
     kind = random.random()
     if kind < 0.25:
         length = size * random.uniform(0.1, 0.8)
         thickness = max(2, int(length * random.uniform(0.04, 0.14)))
-        for turn in random.uniform(0, 2 * np.pi, int(random.choice([1, 1, 1, 2, 3]))):
+        for turn in random.uniform(0, 2 * np.pi, random.choice([1, 1, 1, 2, 3])):
             middle = random.uniform(0.3, 0.7, 2) * (width, height)
-            brush.draw(middle - length / 2 * point_to(turn), turn, length, thickness)
+            draw_needle(middle - length / 2 * point_to(turn), turn, length, thickness)
     elif kind < 0.5:
         thickness = max(1, int(size * random.uniform(0.003, 0.02)))
-        for turn in angle + random.normal(0, 0.35, int(random.integers(2, 40))):
-            brush.draw(start, turn, size * random.uniform(0.6, 1), thickness)
+        for turn in angle + random.normal(0, 0.35, random.integers(2, 40)):
+            draw_needle(start, turn, size * random.uniform(0.6, 1), thickness)
     else:
-        _draw_two_rows(brush, start, angle, size)
+        _draw_two_rows(canvas, hue, random, start, angle=angle, size=size)
     is_drawn = (canvas != ground).any(axis=2)
     offset = random.normal(0, 0.01, 2) * max(height, width)
     shift = np.array([[1, 0, offset[0]], [0, 1, offset[1]]], np.float32)
@@ -192,12 +181,18 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     return _blur(np.round(canvas * (1 - shadow[..., None])).astype(np.uint8), random)
 
 
-def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) -> None:
+def _draw_two_rows(
+    canvas: Image,
+    hue: np.ndarray,
+    random: Generator,
+    start: np.ndarray,
+    angle: float,
+    size: float,
+) -> None:
     """Draw a twig with needles on both sides."""
-    random = brush.random
     length = size * random.uniform(0.04, 0.25)
     bend = random.normal(0, 0.5)
-    count = int(random.integers(20, 90))
+    count = random.integers(20, 90)
     # From needles with gaps between them to needles that cover each other.
     thickness = max(1, int(size / count * random.uniform(0.2, 1.1)))
     lean = random.uniform(0.5, 1.4)
@@ -209,9 +204,18 @@ def _draw_two_rows(brush: _Brush, start: np.ndarray, angle: float, size: float) 
         taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
         for side in (-1, 1):
             turn = direction + side * (lean + random.normal(0, irregularity))
-            brush.draw(twig[-1], turn, max(length * taper, 2), thickness)
-    colour = brush.hue * random.uniform(0.5, 1.2, 3)
-    _draw_line(brush.canvas, np.array(twig), colour, max(1, thickness // 2))
+            needle = max(length * taper, 2)
+            _draw_needle(
+                canvas,
+                hue,
+                random,
+                base=twig[-1],
+                angle=turn,
+                length=needle,
+                thickness=thickness,
+            )
+    colour = hue * random.uniform(0.5, 1.2, 3)
+    _draw_line(canvas, np.array(twig), colour, max(1, thickness // 2))
 
 
 def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
@@ -229,21 +233,17 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
     canvas = _draw_clouds(size, random)
     palette = _choose_colours(int(random.integers(2, 7)), random)
     is_round = random.random() < 0.5
-    for _ in range(int(random.integers(20, 400))):
+    for _ in range(random.integers(20, 400)):
         # Areas per octave are equal: radii have a density of r⁻³.
         radius = min(size) * 0.015 / np.sqrt(random.uniform(0.0006, 1))
         angles = np.linspace(0, 2 * np.pi, 24)
         if not is_round:
             angles = np.sort(random.uniform(0, 2 * np.pi, random.integers(3, 7)))
-        points = random.uniform(0, 1, 2) * size + radius * point_to(angles).T * (
-            1,
-            random.uniform(0.3, 1),
-        )
-        colour = np.clip(
-            palette[random.integers(len(palette))] + random.normal(0, 20, 3), 0, 255
-        )
+        middle = random.uniform(0, 1, 2) * size
+        points = middle + radius * point_to(angles).T * (1, random.uniform(0.3, 1))
+        colour = np.clip(random.choice(palette) + random.normal(0, 20, 3), 0, 255)
         cv2.fillPoly(
-            canvas, [np.round(points).astype(np.int32)], colour.tolist(), cv2.LINE_AA
+            canvas, [points.round().astype(np.int32)], colour.tolist(), cv2.LINE_AA
         )
     shade = (
         _draw_clouds(size, random).mean(axis=2, keepdims=True, dtype=np.float32) / 255
@@ -259,26 +259,18 @@ def _cut_photograph(
     names: Sequence[str], _image: Image, _mask: Mask, random: Generator
 ) -> Image:
     """Cut a part out of a photograph, mirrored or negative, in other light."""
-    file = _PHOTOGRAPHS / f"{random.choice(names)}.jpg"
-    photograph = simplejpeg.decode_jpeg(file.read_bytes(), "BGR")
+    photograph = read_image(_PHOTOGRAPHS / f"{random.choice(names)}.jpg")
+    shape = np.array(photograph.shape[:2])
     share = random.uniform(0.4, 1)
-    rows, cols = (int(share * side) for side in photograph.shape[:2])
-    row, col = (
-        int(random.uniform(0, 1 - share) * side) for side in photograph.shape[:2]
-    )
-    part = photograph[row : row + rows, col : col + cols, :]
+    rows, cols = (share * shape).astype(int)
+    row, col = (random.uniform(0, 1 - share, 2) * shape).astype(int)
+    part = photograph[row : row + rows, col : col + cols]
     if random.random() < 0.5:
         part = part[:, ::-1]
     if random.random() < 0.2:
         part = 255 - part
     scale = max(_choose_size(random)) / max(rows, cols)
-    resized = cv2.resize(
-        np.ascontiguousarray(part),
-        None,
-        fx=scale,
-        fy=scale,
-        interpolation=cv2.INTER_LINEAR,
-    )
+    resized = cv2.resize(np.ascontiguousarray(part), None, fx=scale, fy=scale)
     gains = random.uniform(0.7, 1.3) * random.uniform(0.85, 1.15, 3)
     return make_image(resized * gains)
 
@@ -286,7 +278,7 @@ def _cut_photograph(
 def _draw_pattern(_image: Image, _mask: Mask, random: Generator) -> Image:
     """Draw a checkerboard or stripes."""
     width, height = _choose_size(random)
-    rows, cols = np.indices((height, width)) // int(random.integers(6, 80))
+    rows, cols = np.indices((height, width)) // random.integers(6, 80)
     is_first = ((rows * random.integers(2) + cols) % 2).astype(bool)
     return np.where(is_first[..., None], *_choose_colours(2, random)).astype(np.uint8)
 
@@ -301,7 +293,7 @@ def _choose_colours(number: int, random: Generator) -> np.ndarray:
 
 def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
     """Draw a field of noise, from white to cloudy, between two colours."""
-    n_channels = int(random.choice([1, 3]))
+    n_channels = random.choice([1, 3])
     field = np.zeros((1, 1, n_channels), np.float32)
     roughness = random.uniform(0.3, 1.2)
     for octave in range(7):
@@ -334,10 +326,9 @@ def _draw_line(
     canvas: Image, points: np.ndarray, colour: np.ndarray, thickness: int
 ) -> None:
     """Draw a line through points, float64 (n, 2)."""
-    path = np.round(points).astype(np.int32)
-    cv2.polylines(
-        canvas, [path], False, np.clip(colour, 0, 255).tolist(), thickness, cv2.LINE_AA
-    )
+    path = points.round().astype(np.int32)
+    level = np.clip(colour, 0, 255).tolist()
+    cv2.polylines(canvas, [path], False, level, thickness, cv2.LINE_AA)
 
 
 # Kinds by their numbers, which feature caches name and random draws start from: 3 was

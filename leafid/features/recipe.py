@@ -228,33 +228,33 @@ def choose_types_to_train(
     A warning counts the pictures of each other type. Where no type is served, all are
     chosen, so that loading a recipe tells why it doesn't serve one.
     """
-    types = Counter(picture.type for picture in pictures)
-    if only is not None and only not in types:
-        names = ", ".join(sorted(map(str, filter(None, types))))
+    counts = Counter(picture.type for picture in pictures)
+    if only is not None:
+        if only in counts:
+            return [only]
+        names = ", ".join(sorted(map(str, filter(None, counts))))
         raise LeafidError(
             f"expected pictures of type {only} to train on, found "
             f"{names or 'none of a known type'}"
         )
-    if only is not None:
-        return [only]
-    chosen = [type_ for type_ in AcquisitionType if type_ in types]
+    types = [type_ for type_ in AcquisitionType if type_ in counts]
     for name in dict.fromkeys(recipes):
         files = read_recipes(name)
         served = [type_ for recipe in files for type_ in recipe.types]
         learned = {type_ for recipe in files for type_ in recipe.training_types}
-        if not {*served} & {*chosen}:
+        if not {*served} & {*types}:
             break
-        for type_ in sorted({*chosen}.difference(served)):
-            chosen.remove(type_)
+        for type_ in sorted({*types}.difference(served)):
+            types.remove(type_)
             consequence = "are left out"
             if type_ in learned:
                 consequence = "are only learned from"
             _log.warning(
                 "recipe %s serves %s only: %d of %d pictures are of type %s and %s",
-                *(name, ", ".join(served), types[type_], len(pictures)),
+                *(name, ", ".join(served), counts[type_], len(pictures)),
                 *(type_, consequence),
             )
-    return chosen
+    return types
 
 
 def list_recipes() -> list[str]:

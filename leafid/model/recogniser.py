@@ -9,8 +9,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from leafid.features.computations import TYPE_FEATURES
 from leafid.features.extractor import N_TYPE_FEATURES
-from leafid.features.loader import TYPE_FEATURES, FeatureLoader
+from leafid.features.loader import FeatureLoader
 from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.learning.fusion import normalise
 from leafid.pictures.picture import AcquisitionType, Picture

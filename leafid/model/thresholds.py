@@ -31,7 +31,7 @@ from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.judgement import Decision
 from leafid.pictures.picture import AcquisitionType, Taxon
-from leafid.pictures.splits import weigh_by_plant
+from leafid.pictures.splitting.units import weigh_by_plant
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 from leafid.textfiles import parse_finite_number
 

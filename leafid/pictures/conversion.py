@@ -1,7 +1,6 @@
 """Makes pictures of what Python users hold: paths, bytes, arrays, Pillow images."""
 
 import logging
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from leafid.errors import ImageError, InputError, LeafidError
+from leafid.pictures.columns import is_path
 from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
 from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.reading import read_and_warn
@@ -22,6 +22,8 @@ EXPECTED = (
     "to 1"
 )
 _ROUNDING = 1e-5
+# The ends of shapes of grey, colour, and colour with transparency.
+_CHANNELS = {(), (1,), (3,), (4,)}
 # The channels of BGR(A) in RGB(A), and the other way round.
 _REVERSED = (2, 1, 0, 3)
 _BYTES = (bytes, bytearray, memoryview)
@@ -35,7 +37,7 @@ def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
     that can't be read remains in the list, for an answer that says why.
     """
     check_color(color)
-    if isinstance(sources, (str, os.PathLike)):
+    if is_path(sources):
         return list(read_and_warn(sources).pictures)
     if isinstance(sources, Collection) or is_one_picture(sources):
         return list(_list_item(sources, "picture", color))
@@ -62,11 +64,7 @@ def check_color(color: object) -> None:
 def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
     if isinstance(source, Collection):
         return source.pictures
-    if (
-        isinstance(source, (str, os.PathLike))
-        and source != ""
-        and Path(source).exists()
-    ):
+    if is_path(source) and source != "" and Path(source).exists():
         try:
             return read_and_warn(source).pictures
         except LeafidError as error:
@@ -76,9 +74,8 @@ def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
 
 def is_one_picture(source: object) -> bool:
     """Check whether something is a single picture, valid or not."""
-    if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(
-        source, "read"
-    ):
+    kinds = (Picture, Image.Image, *_BYTES)
+    if is_path(source) or isinstance(source, kinds) or hasattr(source, "read"):
         return True
     # Other arrays are a batch (n, H, W, 3), or paths.
     return hasattr(source, "__array__") and getattr(source, "ndim", 2) not in {1, 4}
@@ -93,14 +90,10 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     """
     if isinstance(source, Picture):
         return source
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if not isinstance(path, str) or not path:
-            raise InputError(
-                f"{name}: {EXPECTED}, found "
-                f"{'a path of bytes' if path else 'an empty path'}"
-            )
-        return Picture(Path(path))
+    if is_path(source):
+        if source == "":
+            raise InputError(f"{name}: {EXPECTED}, found an empty path")
+        return Picture(Path(source))
     if hasattr(source, "read"):
         source = source.read()
         if not isinstance(source, bytes):
@@ -153,11 +146,7 @@ def _to_array(source: object, name: str, color: str) -> np.ndarray:
 
 def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     received = f"found {array.dtype} of shape {array.shape}"
-    if (
-        array.ndim not in {2, 3}
-        or (array.ndim == 3 and array.shape[2] not in {1, 3, 4})
-        or not array.size
-    ):
+    if array.ndim < 2 or array.shape[2:] not in _CHANNELS or not array.size:
         raise InputError(
             f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -13,6 +12,7 @@ import cv2
 import numpy as np
 import simplejpeg
 from PIL import Image
+from PIL.ExifTags import Base as ExifTag
 
 from leafid.errors import ImageError, memory_errors_as_image_error
 from leafid.files import StrPath
@@ -22,7 +22,6 @@ from leafid.translation import translate
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
-_TIFF_PHOTOMETRIC = 262
 _WHITE_IS_ZERO = 0
 # Rows that are converted at once.
 _BAND_ROWS = 64
@@ -137,8 +136,7 @@ def _decode(
 ) -> np.ndarray:
     if header.kind == "JPEG":
         return _decode_jpeg(file, header, data, max_side)
-    ignoring = warnings.catch_warnings(action="ignore")
-    with ignoring, open_picture(header.kind, data) as picture:
+    with open_picture(header.kind, data) as picture:
         image = convert_to_bgr(picture)
     if {*image.shape[:2]} != {header.rows, header.cols}:
         size = f"{header.cols} × {header.rows}"
@@ -170,7 +168,7 @@ def convert_to_bgr(picture: Image.Image) -> np.ndarray:
     """Convert a picture of Pillow as it is stored to BGR on white: uint8 (H, W, 3)."""
     picture.load()
     tags = getattr(picture, "tag_v2", {})
-    is_inverted = tags.get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO
+    is_inverted = tags.get(ExifTag.PhotometricInterpretation) == _WHITE_IS_ZERO
     cols, rows = picture.size
     image = np.empty((rows, cols, 3), np.uint8)
     # Conversions of the whole picture at once would need several times its memory.

@@ -12,8 +12,8 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
+from PIL.ExifTags import Base as ExifTag
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import StrPath, open_input
@@ -38,7 +39,6 @@ MIN_SIDE = 16
 
 #: The limit in force: a program that reads pictures of strangers sets a lower one.
 max_pixels = ContextVar("max_pixels", default=MAX_PIXELS)
-_EXIF_ORIENTATION = 0x0112
 #: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
 # How files begin, by Pillow's names of the formats. Brands of ISO/IEC 23008-12 (HEIF),
@@ -58,11 +58,6 @@ _ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of
 #: range.
 _MODES = _WORDS["modes"]
-# Tags of a TIFF.
-_BITS = 258
-_CHANNELS = 277
-_PLANES = 284
-_DNG_VERSION = 50706
 #: Maximum number of tags of a TIFF.
 MAX_TAGS = 1 << 16
 #: Maximum number of segments of a JPEG.
@@ -200,23 +195,30 @@ def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
 
     Other formats have none.
     """
-    bits = tags.get(_BITS, (1,))
+    bits = tags.get(ExifTag.BitsPerSample, (1,))
     return (
-        tags.get(_CHANNELS, 1) <= 4
-        and not (16 in bits and tags.get(_PLANES) == 2)
+        tags.get(ExifTag.SamplesPerPixel, 1) <= 4
+        and not (16 in bits and tags.get(ExifTag.PlanarConfiguration) == 2)
         # The first picture of a DNG, raw data of a camera, is mostly a thumbnail.
-        and _DNG_VERSION not in tags
+        and ExifTag.DNGVersion not in tags
     )
 
 
-def open_picture(kind: str, data: bytes) -> Image.Image:
-    """Let Pillow open a picture of a format, without Pillow's warnings about sizes."""
+@contextmanager
+def open_picture(kind: str, data: bytes) -> Iterator[Image.Image]:
+    """Let Pillow open a picture of a format, without Pillow's warnings.
+
+    They are about sizes and damaged EXIF blocks.
+    """
     if kind == "HEIF":
         import pillow_heif  # takes longer to import than a JPEG to be decoded
 
         pillow_heif.register_heif_opener()
-    with warnings.catch_warnings(action="ignore"):
-        return Image.open(io.BytesIO(data), formats=[kind])
+    with (
+        warnings.catch_warnings(action="ignore"),
+        Image.open(io.BytesIO(data), formats=[kind]) as picture,
+    ):
+        yield picture
 
 
 def _read_orientation(picture: Image.Image) -> int:
@@ -227,7 +229,7 @@ def _read_orientation(picture: Image.Image) -> int:
         return 1
     # A damaged EXIF block has no orientation; the picture itself may be intact.
     with suppress(Exception):
-        orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
+        orientation = picture.getexif().get(ExifTag.Orientation, 1)
         if orientation in range(1, 9):
             return orientation
     return 1
@@ -292,15 +294,14 @@ def _check_tiff_directory(data: bytes) -> None:
     # BigTIFF has numbers of 8 bytes.
     word, size = (8, 8) if 43 in data[2:4] else (4, 2)
 
-    def read_number(offset: int, n_bytes: int) -> int:
-        return int.from_bytes(data[offset : offset + n_bytes], order)
-
-    directory = read_number(word, word)
-    n_tags = read_number(directory, size)
+    directory = int.from_bytes(data[word : 2 * word], order)
+    start = directory + size
+    n_tags = int.from_bytes(data[directory:start], order)
     _limit(n_tags, MAX_TAGS, "tags")
     n_values = 0
-    for tag in range(n_tags):
-        count = read_number(directory + size + tag * (4 + 2 * word) + 4, word)
+    length = 4 + 2 * word
+    for position in range(start + 4, start + n_tags * length, length):
+        count = int.from_bytes(data[position : position + word], order)
         # Tags that share their bytes would be copied one by one; a tag beyond the end
         # is not read.
         if count <= len(data):

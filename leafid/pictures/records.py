@@ -14,7 +14,8 @@ from leafid.pictures.readers import folders
 from leafid.textfiles import read_word_lists
 
 #: The fields, each with synonyms, as in Darwin Core and ImageCLEF, in small letters
-#: without blanks and signs. `leafid.pictures.fold_files` reads the folds of pictures.
+#: without blanks and signs. `leafid.pictures.splitting.fold_files` reads the folds of
+#: pictures.
 FIELDS = read_word_lists(Path(__file__).with_name("fields.txt"))
 
 

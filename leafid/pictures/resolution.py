@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from PIL.ExifTags import IFD
+from PIL.ExifTags import Base as ExifTag
 
 from leafid.files import StrPath
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
@@ -24,17 +26,16 @@ _PAGE_TOLERANCE = 0.02
 _MAYBE_RESIZED = 0.5
 # Resolutions are the same that differ by less than this part.
 _SAME = 0.01
-# Tags of EXIF, and its value of centimetres as a unit.
-_MAKE = 271
-_MODEL = 272
-_EXIF_IFD = 0x8769
-_X_RESOLUTION = 282
-_Y_RESOLUTION = 283
-_UNIT = 296
+# The value of EXIF for centimetres as a unit.
 _CENTIMETRES = 3
-# Exposure time, aperture, sensitivity, focal length and maker's note, which no scanner
-# writes.
-_CAMERA_TAGS = {33434, 33437, 34855, 37386, 37500}
+# What no scanner writes.
+_CAMERA_TAGS = {
+    ExifTag.ExposureTime,
+    ExifTag.FNumber,
+    ExifTag.ISOSpeedRatings,
+    ExifTag.FocalLength,
+    ExifTag.MakerNote,
+}
 # In the makes and models of scanners.
 _SCANNERS = re.compile(
     "scan|epson|perfection|expression|lide|brother|plustek|microtek|mustek|umax|avision|xerox|lexmark",
@@ -94,9 +95,10 @@ def _identify_camera(exif: Image.Exif) -> str:
 
     Empty where it may be a scan.
     """
-    words = [str(exif.get(tag, "")).strip("\0 ") for tag in (_MAKE, _MODEL)]
+    tags = (ExifTag.Make, ExifTag.Model)
+    words = [str(exif.get(tag, "")).strip("\0 ") for tag in tags]
     name = " ".join(words).strip()
-    if _CAMERA_TAGS & {*exif.get_ifd(_EXIF_IFD)}:
+    if _CAMERA_TAGS & {*exif.get_ifd(IFD.Exif)}:
         return name or "it has an exposure"
     if _SCANNERS.search(name):
         return ""
@@ -116,10 +118,8 @@ def _list_resolutions(
         across, down = info["dpi"]
         name = kind.replace("JPEG", "JFIF")
         resolutions[name] = float(across), float(down)
-    if _X_RESOLUTION in exif and _Y_RESOLUTION in exif:
-        factor = 2.54 if exif.get(_UNIT) == _CENTIMETRES else 1
-        resolutions["EXIF"] = (
-            float(exif[_X_RESOLUTION]) * factor,
-            float(exif[_Y_RESOLUTION]) * factor,
-        )
+    across, down = map(exif.get, (ExifTag.XResolution, ExifTag.YResolution))
+    if across is not None and down is not None:
+        factor = 2.54 if exif.get(ExifTag.ResolutionUnit) == _CENTIMETRES else 1
+        resolutions["EXIF"] = float(across) * factor, float(down) * factor
     return resolutions

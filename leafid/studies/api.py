@@ -18,15 +18,16 @@ from leafid.errors import InputError, LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import StrPath
 from leafid.pictures.columns import Labelled, TypeName, is_path, list_values
-from leafid.pictures.folds import (
+from leafid.pictures.picture import Collection, Picture
+from leafid.pictures.splitting.folds import (
     Folds,
     FoldsLike,
     are_indices,
     check_folds,
     choose_folds,
 )
-from leafid.pictures.picture import Collection, Picture
-from leafid.pictures.splits import Kind, SplitProtocol, Unit
+from leafid.pictures.splitting.protocol import Kind, SplitProtocol
+from leafid.pictures.splitting.units import Unit
 from leafid.scoring.evaluation import make_options
 from leafid.scoring.reading.runs import check_picture_names
 from leafid.scoring.resampling import Bootstrap

@@ -20,7 +20,7 @@ from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Split
+from leafid.pictures.splitting.protocol import Split
 from leafid.training.identifiers import train_identifiers
 from leafid.training.model import train
 from leafid.training.rejection import load_non_leaves

@@ -23,9 +23,10 @@ from leafid.features.recipe import (
 )
 from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import SplitProtocol, assume_plants
+from leafid.pictures.splitting.folds import Folds
+from leafid.pictures.splitting.protocol import SplitProtocol
+from leafid.pictures.splitting.selection import assume_plants
 from leafid.schema import convert, parse_toml
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run

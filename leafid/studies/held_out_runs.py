@@ -10,8 +10,8 @@ import numpy as np
 
 from leafid.files import open_output, write_text
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.fold_files import format_folds
-from leafid.pictures.folds import Folds
+from leafid.pictures.splitting.fold_files import format_folds
+from leafid.pictures.splitting.folds import Folds
 from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.reading.run_formats import WRITERS, split_scores
 from leafid.scoring.reading.runs import Run, make_run

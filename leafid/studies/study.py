@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from leafid.pictures.folds import Folds
+from leafid.pictures.splitting.folds import Folds
 from leafid.scoring.evaluation import Records
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.tables import Table

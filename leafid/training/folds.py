@@ -9,7 +9,7 @@ import numpy as np
 from leafid.learning.classifiers.settings import ClassifierSettings
 from leafid.learning.folds import Folds
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
-from leafid.pictures.splits import sample_by_plant, split_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet
 
 #: Number of folds of plants, and of species.

@@ -12,7 +12,7 @@ from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
-from leafid.pictures.splits import weigh_by_plant
+from leafid.pictures.splitting.units import weigh_by_plant
 from leafid.training.folds import FoldPlan
 
 #: Scores of `FoldPlan.held_out_rows` of a type by each expert, float (n, n_species).

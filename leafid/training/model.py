@@ -9,12 +9,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
+from leafid.features.computations import TYPE_FEATURES, PictureFunction
 from leafid.features.extractor import TYPE_SIDE
-from leafid.features.loader import (
-    TYPE_FEATURES,
-    FeatureLoader,
-    PictureFunction,
-)
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.classifiers.estimators import fit_estimator, to_linear
 from leafid.learning.classifiers.rows import make_rows
@@ -31,7 +28,7 @@ from leafid.pictures.picture import (
     count_plants,
     warn_of_lost_species,
 )
-from leafid.pictures.splits import sample_by_plant, split_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, split_by_plant
 from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species

@@ -17,7 +17,7 @@ from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import sample_by_plant, weigh_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, weigh_by_plant
 from leafid.training.folds import FoldPlan
 from leafid.training.fusing import HeldOutScores
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader, PictureFunction
+from leafid.features.computations import PictureFunction
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.model.held_out import HeldOutAnswers, rank_labels
@@ -24,7 +25,7 @@ from leafid.model.species import (
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture, count_plants
-from leafid.pictures.splits import weigh_by_plant
+from leafid.pictures.splitting.units import weigh_by_plant
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.versions import TRAIT_VERSION

@@ -213,7 +213,7 @@ def test_several_collections_and_unknown_species(
     outcome = train(drawn, garden, *words)
     assert outcome.status == 0, outcome.err
     duplicates = "6 duplicates of several collections"
-    plants = "garden: the plants of 6 of 6 pictures are unknown; those of a species"
+    plants = "garden: the plants of 6 of 6 pictures are unknown; the pictures"
     types = "garden: acquisition types recognised: scan 6"
     assert all(line in outcome.err for line in (duplicates, plants, types))
     assert "several parts" not in outcome.err

@@ -7,10 +7,12 @@ import cv2
 import numpy as np
 import pytest
 
+from leafid.features import computations
 from leafid.features import loader as module
 from leafid.features.augmentation import Augmentation
+from leafid.features.computations import TYPE_FEATURES, PictureFunction
 from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
-from leafid.features.loader import TYPE_FEATURES, FeatureLoader, PictureFunction
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
@@ -247,7 +249,7 @@ def test_a_picture_is_read_once_for_all_its_augmentations(
 ):
     read = []
     monkeypatch.setattr(
-        module,
+        computations,
         "read_hashed_image",
         lambda *args: read.append(args) or read_hashed_image(*args),
     )

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leafid.features.codebooks import sample_evenly
 from leafid.pictures.picture import Picture, Taxon
-from leafid.pictures.splits import sample_by_plant, weigh_by_plant
+from leafid.pictures.splitting.units import sample_by_plant, weigh_by_plant
 
 
 def pictures_of(sizes):

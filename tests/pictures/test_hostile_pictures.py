@@ -5,10 +5,11 @@ import tracemalloc
 import zlib
 
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from leafid.pictures.decoding import ImageError, convert_to_bgr, read_image
 from leafid.pictures.header import MAX_PIXELS
+from leafid.pictures.resolution import read_mm_per_pixel
 from tests.pictures.picture_making import KINDS, png_chunk, save
 
 
@@ -53,6 +54,20 @@ def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
     assert str(file) in caplog.text
     assert "damaged inside" in caplog.text
     assert "Corrupt" not in capfd.readouterr().err
+
+
+def test_a_damaged_exif_block_is_ignored_without_a_warning(tmp_path, rgb, recwarn):
+    exif = Image.Exif()
+    exif[ExifTags.Base.Make] = "a camera of a long name"
+    # Pillow itself reads the block of a JPEG without a resolution.
+    file = save(tmp_path / "damaged.jpg", rgb, exif=exif, dpi=(72, 72))
+    data = file.read_bytes()
+    # The number of letters is beyond the end of the block.
+    file.write_bytes(data.replace(b"\x01\x0f\0\2\0\0\0", b"\x01\x0f\0\2\x7f\0\0"))
+    assert file.read_bytes() != data
+    assert read_image(file).shape == rgb.shape
+    assert read_mm_per_pixel(file) == (None, None)
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from leafid.errors import LeafidError
 from leafid.pictures.reading import read_collection
-from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.splitting.selection import select_training_pictures
 from leafid.scoring.reading.inputs import to_ground_truth
 
 DISTINCT = [

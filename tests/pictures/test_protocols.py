@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.splits import UNITS, SplitProtocol
+from leafid.pictures.splitting.protocol import SplitProtocol
+from leafid.pictures.splitting.units import UNITS
 
 TYPES = list(AcquisitionType)
 LEAVE_ONE_OUT = SplitProtocol("", "leave-one-out")

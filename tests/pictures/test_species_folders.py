@@ -3,7 +3,7 @@
 import pytest
 
 from leafid.pictures.reading import read_collection
-from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.splitting.selection import select_training_pictures
 
 
 def test_species_folders_below_parts(tmp_path, species_folders):

@@ -11,14 +11,12 @@ from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Picture, Taxon
-from leafid.pictures.splits import (
+from leafid.pictures.splitting.selection import (
     assume_plants,
-    label_units,
     select_training_pictures,
     select_unknown_pictures,
-    split_by_plant,
-    split_by_unit,
 )
+from leafid.pictures.splitting.units import label_units, split_by_plant, split_by_unit
 
 
 def make(sizes: list[list[int]]) -> list[Picture]:
@@ -102,8 +100,8 @@ def test_unknown_plants_of_several_collections_count_as_one_a_species(caplog):
     assert pictures[:4] == known
     assert len({picture.group for picture in pictures[4:]}) == 2
     assert [record.getMessage() for record in caplog.records] == [
-        "b: the plants of 4 of 4 pictures are unknown; those of a species count as one "
-        "plant"
+        "b: the plants of 4 of 4 pictures are unknown; the pictures of a species "
+        "count as one plant"
     ]
     # Nothing could be held out.
     apart = [*make_collection("a", "Acer a"), *make_collection("b", "Acer b")]

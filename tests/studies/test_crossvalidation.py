@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.splits import SplitProtocol
+from leafid.pictures.splitting.protocol import SplitProtocol
 from leafid.studies.cross_validation import cross_validate
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE

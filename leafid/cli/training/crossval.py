@@ -49,7 +49,7 @@ from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.pictures.picture import EmptyClass
-from leafid.pictures.splits import UNITS, Unit
+from leafid.pictures.splitting.units import UNITS, Unit
 from leafid.studies.api import crossval
 
 #: The options that are arguments of `crossval` by the same names.

@@ -47,7 +47,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
 def make_pictures(
     source: Path, rows: Iterable[Row], *, anywhere: bool = False
 ) -> list[Picture]:
-    """Make pictures of the rows of a table, in its folder or, if so told, `anywhere`.
+    """Make pictures of the rows of a table, in its folder, or `anywhere`.
 
     A `ProblemsError` has all values that are wrong.
     """
@@ -154,7 +154,8 @@ def apply_tables(
     if has_labels:
         for picture in pictures:
             changed[picture.file] = replace(picture, taxon=None)
-    index = _index_by_path(root, changed)
+    paths = ((file, get_relative_path(file, root)) for file in changed)
+    index = NameIndex((file, [path, path.name]) for file, path in paths)
     remarks: list[str] = []
     named: set[Path] = set()
     for source, (rows, lines) in tables.items():
@@ -187,11 +188,6 @@ def _leave_out_others(
 
 def _have_labels(rows: Iterable[Row]) -> bool:
     return any("label" in record for _, _, record in rows)
-
-
-def _index_by_path(root: Path, files: Iterable[Path]) -> NameIndex[Path]:
-    paths = ((file, get_relative_path(file, root)) for file in files)
-    return NameIndex((file, [path, path.name]) for file, path in paths)
 
 
 def _find_files(
@@ -261,13 +257,13 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     It is in Unicode form NFC.
     """
     # Path.resolve raises an error for a link to itself.
+    relative = file.absolute()
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
         path, base = Path(convert(file)), Path(convert(root))
         if path.is_relative_to(base):
-            return PurePosixPath(
-                unicodedata.normalize("NFC", path.relative_to(base).as_posix())
-            )
-    return PurePosixPath(unicodedata.normalize("NFC", file.absolute().as_posix()))
+            relative = path.relative_to(base)
+            break
+    return PurePosixPath(unicodedata.normalize("NFC", relative.as_posix()))
 
 
 def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:

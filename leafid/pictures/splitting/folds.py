@@ -1,4 +1,4 @@
-"""Folds of a collection: made, read, or handed over as indices or by a splitter."""
+"""Folds of a collection: drawn, read, or handed over as indices or by a splitter."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +12,10 @@ from sklearn.model_selection import check_cv
 
 from leafid.errors import InputError, UsageError
 from leafid.pictures.columns import is_path
-from leafid.pictures.fold_files import warn_of_split_plants
 from leafid.pictures.picture import Picture
-from leafid.pictures.splits import Split, SplitProtocol, Unit
+from leafid.pictures.splitting.fold_files import warn_of_split_plants
+from leafid.pictures.splitting.protocol import Split, SplitProtocol
+from leafid.pictures.splitting.units import Unit
 
 #: A number of folds, a table of the fold of each picture, `Folds`, pairs of indices, or
 #: a splitter.
@@ -61,8 +62,8 @@ def check_folds(
 
 def are_indices(folds: FoldsLike) -> bool:
     """Tell whether folds are pairs of indices, of all pictures of a collection."""
-    is_made = isinstance(folds, Integral | Folds) or is_path(folds)
-    return not (is_made or hasattr(folds, "split"))
+    is_protocol = isinstance(folds, Integral | Folds) or is_path(folds)
+    return not (is_protocol or hasattr(folds, "split"))
 
 
 def choose_folds(
@@ -71,7 +72,7 @@ def choose_folds(
     protocol: SplitProtocol,
     seeds: Sequence[int],
 ) -> Folds:
-    """Make or read folds as a protocol says, or adopt the folds that are given.
+    """Make or read folds as a protocol says, or adopt the folds of the caller.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def choose_folds(
         A splitter of scikit-learn gets the species as `y`, and the plants as `groups`.
         A split of others begins a repeat where it tests a picture again.
     protocol : SplitProtocol
-        Its numbers of training pictures also limit folds that are given.
+        Its numbers of training pictures also limit the folds of the caller.
     seeds : sequence of int
 
     Raises

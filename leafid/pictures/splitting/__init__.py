@@ -1,0 +1,1 @@
+"""Chooses training pictures, and splits pictures into folds."""
