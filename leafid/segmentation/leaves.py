@@ -16,7 +16,7 @@ from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import Image, Mask, Plane, get_window
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment_pieces
-from leafid.segmentation.uniform import measure_sheet_distance
+from leafid.segmentation.sheets.contrast import measure_sheet_distance
 
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15

@@ -28,8 +28,8 @@ Ring = list[Point]
 _PART_SHARE = 0.02
 _STEP = 1.0
 
-#: Grey in 8-bit Lab, apart from its lightness.
-GREY = (0, 128, 128, 0)
+# Grey in 8-bit Lab, apart from its lightness.
+_GREY_LAB = (0, 128, 128, 0)
 
 # Longer side of the reduced picture that is judged, in pixels.
 _SIDE = 260
@@ -192,8 +192,8 @@ def _reduce(image: Image, mask: Mask) -> tuple[Field, Plane]:
     size = scale_size(leaf, min(1.0, _SIDE / max(leaf.shape)))
     small = cv2.resize(image[window], size, interpolation=cv2.INTER_AREA)
     leaf = cv2.resize(leaf, size, interpolation=cv2.INTER_AREA)
-    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
-    return cv2.subtract(lab, GREY, dtype=cv2.CV_32F), (leaf > 127).view(np.uint8)
+    lab = centre_colours(cv2.cvtColor(small, cv2.COLOR_BGR2LAB))
+    return lab, (leaf > 127).view(np.uint8)
 
 
 def _measure_depth(region: Plane) -> Field:
@@ -215,15 +215,23 @@ def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
     return interpolate_sheet(lab, is_outer / (1 + ratio**2) ** 2)
 
 
+def centre_colours(lab: Image) -> Field:
+    """Shift colours in 8-bit Lab so that a and b of grey are 0."""
+    return cv2.subtract(lab, _GREY_LAB, dtype=cv2.CV_32F)
+
+
 def measure_chroma(lab: Field, behind: Field) -> Field:
     """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
-    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
-    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
-    shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
-    a -= shade * behind_a
-    b -= shade * behind_b
     # Several times faster than `numpy.hypot`.
-    return np.sqrt(a * a + b * b)
+    return cv2.magnitude(*remove_shade(lab, behind))
+
+
+def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
+    """Subtract the sheet's a and b, as dark as a shadow makes them, from colours."""
+    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
+    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0)
+    shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
+    return a - shade * behind_a, b - shade * behind_b
 
 
 def _average(lab: Field, selected: Mask) -> Field:

@@ -13,7 +13,7 @@ from skimage.measure import CircleModel, ransac
 from leafid.errors import ImageError
 from leafid.segmentation.background import erase, fit_sheet_surface
 from leafid.segmentation.pixels import Image, Mask, Plane, shrink
-from leafid.segmentation.uniform import measure_sheet_distance
+from leafid.segmentation.sheets.contrast import measure_sheet_distance
 
 #: Columns and rows, (n, 2).
 Points = NDArray[np.floating[Any]]

@@ -13,7 +13,7 @@ from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.regions import split_leaves
 from leafid.segmentation.result import Image, Segmentation, shrink
-from leafid.segmentation.sheet import segment_sheet
+from leafid.segmentation.sheets.sheet import segment_sheet
 
 _COLOURS = {"red": (0, 0, 255), "magenta": (255, 0, 255), "blue": (255, 0, 0)}
 

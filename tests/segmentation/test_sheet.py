@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import sheet as module
+from leafid.segmentation.sheets import sheet as module
 from leafid.segmentation.segment import segment
-from leafid.segmentation.sheet import segment_sheet
-from leafid.segmentation.uniform import segment_uniform
+from leafid.segmentation.sheets.sheet import segment_sheet
+from leafid.segmentation.sheets.uniform import segment_uniform
 
 SCAN_LIKE = AcquisitionType.SCAN_LIKE
 FRAMES = {

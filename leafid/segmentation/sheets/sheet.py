@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.pixels import Image, Mask, list_border
 from leafid.segmentation.result import Segmentation
-from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uniform
+from leafid.segmentation.sheets.uniform import (
+    LOW_CONFIDENCE,
+    REGION_SIZE,
+    segment_uniform,
+)
 
 # A mask of low confidence is replaced by that of another method if that reaches
 # _HIGH_CONFIDENCE. In grey pictures there is no chroma to separate leaf and sheet, and
