@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Mask, Plane, list_border
+from leafid.segmentation.pixels import Image, Mask, Plane, list_border
+from leafid.segmentation.sheets.contrast import measure_distance_around
 
 # Of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a
 # third.
@@ -41,6 +42,10 @@ _ANGLE = 0.1
 _THIN = 0.03
 _MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
+# Paper is ruled where so many regions or more meet both of two opposite borders.
+_MIN_LINES = 3
+# Lines on it are narrower, in pixels of the reduced picture.
+_LINE_WIDTH = 3
 
 #: (n, 1, 2), columns and rows.
 Outline = NDArray[np.int32]
@@ -79,7 +84,7 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     is faint beside the others (a shadow). The other regions are grouped across narrow
     gaps, as between leaflets, and small groups are dropped.
     """
-    marked = (coverage > _MIN_COVERAGE).view(np.uint8)
+    marked = _erase_lines((coverage > _MIN_COVERAGE).view(np.uint8))
     things = np.zeros_like(marked)
     # Counting labels takes a fraction of the time of OpenCV's statistics.
     count, labels = cv2.connectedComponents(marked, connectivity=8)
@@ -118,6 +123,18 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     return _fill_holes(leaf) if leaf.any() else leaf, things
 
 
+def _erase_lines(marked: Plane) -> Plane:
+    """Erase the lines of ruled paper, and all that is as thin."""
+    top, bottom, left, right = (
+        np.count_nonzero(np.diff(border.view(np.int8)) > 0)
+        for border in (marked[0], marked[-1], marked[:, 0], marked[:, -1])
+    )
+    if max(min(top, bottom), min(left, right)) < _MIN_LINES:
+        return marked
+    square = np.ones((_LINE_WIDTH, _LINE_WIDTH), np.uint8)
+    return cv2.morphologyEx(marked, cv2.MORPH_OPEN, square)
+
+
 def _bridge_gaps(marked: Plane, area: float) -> Plane:
     """Connect regions across gaps that are narrow for a leaf of some area."""
     side = max(1, round(_GAP * np.sqrt(area))) | 1
@@ -137,18 +154,20 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
-    sheet = float(np.median(distance[leaf == 0]))
-    link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
-    linked = (
-        _bridge_gaps(leaf, cv2.countNonZero(leaf))
-        | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
-    )
-    labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
+    labels = _link(leaf, distance, _bridge_gaps(leaf, cv2.countNonZero(leaf)))
     area = np.bincount(labels.ravel())
     area[0] = 0
     leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
+
+
+def _link(leaf: Plane, distance: Plane, bridges: Plane) -> NDArray[np.int32]:
+    """Label a leaf's regions, alike where bridges or what is no sheet connect them."""
+    sheet = float(np.median(distance[leaf == 0]))
+    link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
+    linked = cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1] | bridges
+    return cv2.connectedComponents(linked, connectivity=8)[1] * leaf
 
 
 def _find_straight_regions(
@@ -198,12 +217,13 @@ def _fill_holes(leaf: Plane) -> Plane:
     return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED)
 
 
-def split_leaves(mask: Mask) -> list[Mask]:
+def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     """Split a mask into its leaves, if its pieces may be leaves.
 
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
-    fits. Small pieces are dropped where the mask is split. The method is leafid's own.
+    fits, or if the picture shows no trace of a rachis between it and the others. Small
+    pieces are dropped where the mask is split. The method is leafid's own.
     """
     # Outlines take a thirtieth of the time of labels.
     leaf = np.ascontiguousarray(mask).view(np.uint8)
@@ -220,8 +240,13 @@ def split_leaves(mask: Mask) -> list[Mask]:
         pieces.append(filled.view(bool) & mask)
     hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
     is_solid = areas[large[0]] >= _SOLID * hull_area
-    is_leaf = is_solid and len(_find_bodies(pieces[0], _BODY)) == 1
-    return pieces if is_leaf else [mask]
+    if is_solid and len(_find_bodies(pieces[0], _BODY)) == 1:
+        return pieces
+    if image is None:
+        return [mask]
+    labels = _link(leaf, measure_distance_around(image, mask), leaf)
+    groups = dict.fromkeys(int(labels[piece].max()) for piece in pieces)
+    return [labels == group for group in groups] if len(groups) > 1 else [mask]
 
 
 def may_be_several(mask: Mask) -> bool:

@@ -52,7 +52,7 @@ def segment_pieces(
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
     leaf = replace(segment_sheet(image), picture=image)
-    masks = split_leaves(leaf.mask)
+    masks = split_leaves(leaf.mask, image)
     if len(masks) == 1:
         return [leaf]
     return [

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.sheets import sheet as module
 from leafid.segmentation.segment import segment
+from leafid.segmentation.sheets import sheet as module
 from leafid.segmentation.sheets.sheet import segment_sheet
 from leafid.segmentation.sheets.uniform import segment_uniform
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from leafid.segmentation.background import fit_sheet_surface
+from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
 from leafid.segmentation.outlines import centre_colours, remove_shade
-from leafid.segmentation.pixels import Image, Plane
+from leafid.segmentation.pixels import Image, Mask, Plane
 
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the
 # chroma, a leaf changes both.
@@ -125,6 +125,14 @@ def measure_sheet_distance(
         lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
     )
     return np.minimum(cv2.add(chroma, deep), np.uint8(ceiling))
+
+
+def measure_distance_around(image: Image, mask: Mask) -> Plane:
+    """Measure how far colours are from those of the sheet around a mask."""
+    sheet = estimate_sheet(image, mask)
+    return measure_sheet_distance(
+        *(cv2.cvtColor(colours, cv2.COLOR_BGR2LAB) for colours in (image, sheet))
+    )
 
 
 def _measure_chroma(a: Plane, b: Plane) -> Plane:

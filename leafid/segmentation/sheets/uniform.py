@@ -38,7 +38,10 @@ _NOISE = 4.0
 _MIN_PALE = 4.0
 _MIN_MARGIN_AREA = 0.06
 _SHARP = 1.0
-# Smallest confidence of the mask that allows for either, in that of the mask before.
+# On coloured card, a leaf has the card's hue if its difference in chroma is less than
+# this part of its difference in lightness.
+_SAME_HUE = 0.36
+# Smallest confidence of the mask that allows for these, in that of the mask before.
 _MIN_CONFIDENCE_KEPT = 0.9
 
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
@@ -96,7 +99,7 @@ def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmenta
         pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
         return _find_leaf(pyramid, metric, quick=quick)
     confidence = _estimate_confidence(leaf, contrast)
-    if metric is METRIC and not is_card(contrast.sheet):
+    if metric is METRIC:
         metric = _adjust_metric(contrast, leaf)
         if metric is not METRIC:
             adjusted = _find_leaf(pyramid, metric, quick=quick)
@@ -125,13 +128,18 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
 
 
 def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
-    """Adjust the metric to a hard shadow that is taken for leaf, or a pale margin.
+    """Adjust the metric to a leaf of the card's hue, a hard shadow or a pale margin.
 
-    Both are told by the chroma, shadows allowed for: a hard shadow has none, and is
+    The first differs from coloured card in lightness. The others are told by the
+    chroma, shadows allowed for: a hard shadow that is taken for leaf has none, and is
     left out without the lightness; a margin that is left out has some up to a sharp
     edge, and counts like the rest of the leaf where this counts no more than it.
     """
     lab, sheet = contrast.lab, contrast.sheet
+    if is_card(sheet):
+        lightness, *hue, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
+        is_alike = np.hypot(*hue) < _SAME_HUE * lightness
+        return Metric(lightness_share=1.0) if is_alike else METRIC
     chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
     inside = cv2.erode(leaf, SQUARE).view(bool)
     outside = cv2.dilate(leaf, SQUARE, iterations=2) == 0
