@@ -228,10 +228,15 @@ def measure_chroma(lab: Field, behind: Field) -> Field:
 
 def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
     """Subtract the sheet's a and b, as dark as a shadow makes them, from colours."""
-    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
-    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0)
-    shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
-    return a - shade * behind_a, b - shade * behind_b
+    lightness, a, b = cv2.split(lab)
+    behind_lightness, behind_a, behind_b = cv2.split(behind)
+    # In place, because allocating a plane takes longer than computing it.
+    lightness += 1
+    lightness /= behind_lightness + 1
+    shade = np.minimum(lightness, 1, out=lightness)
+    a -= np.multiply(behind_a, shade, out=behind_a)
+    b -= np.multiply(behind_b, shade, out=behind_b)
+    return a, b
 
 
 def _average(lab: Field, selected: Mask) -> Field:

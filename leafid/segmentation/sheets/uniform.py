@@ -154,7 +154,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     noise = _NOISE * float(np.median(chroma[outside]))
     is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
     margin = _open(is_pale).view(bool) & (leaf == 0)
-    if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
+    if np.count_nonzero(margin & outside) < _MIN_MARGIN_AREA * area:
         return METRIC
     margin = find_joined(margin, leaf) & outside
     if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
