@@ -42,7 +42,8 @@ _ANGLE = 0.1
 _THIN = 0.03
 _MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
-# Paper is ruled where so many regions or more meet both of two opposite borders.
+# Paper is ruled where lines start at so many places of a border, or more, that lead to
+# the opposite border.
 _MIN_LINES = 3
 # Lines on it are narrower, in pixels of the reduced picture.
 _LINE_WIDTH = 3
@@ -84,10 +85,15 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     is faint beside the others (a shadow). The other regions are grouped across narrow
     gaps, as between leaflets, and small groups are dropped.
     """
-    marked = _erase_lines((coverage > _MIN_COVERAGE).view(np.uint8))
+    marked = (coverage > _MIN_COVERAGE).view(np.uint8)
     things = np.zeros_like(marked)
     # Counting labels takes a fraction of the time of OpenCV's statistics.
     count, labels = cv2.connectedComponents(marked, connectivity=8)
+    if _is_ruled(labels):
+        # Lines are erased with all that is as thin.
+        square = np.ones((_LINE_WIDTH, _LINE_WIDTH), np.uint8)
+        marked = cv2.morphologyEx(marked, cv2.MORPH_OPEN, square)
+        count, labels = cv2.connectedComponents(marked, connectivity=8)
     pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
@@ -123,16 +129,16 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     return _fill_holes(leaf) if leaf.any() else leaf, things
 
 
-def _erase_lines(marked: Plane) -> Plane:
-    """Erase the lines of ruled paper, and all that is as thin."""
-    top, bottom, left, right = (
-        np.count_nonzero(np.diff(border.view(np.int8)) > 0)
-        for border in (marked[0], marked[-1], marked[:, 0], marked[:, -1])
-    )
-    if max(min(top, bottom), min(left, right)) < _MIN_LINES:
-        return marked
-    square = np.ones((_LINE_WIDTH, _LINE_WIDTH), np.uint8)
-    return cv2.morphologyEx(marked, cv2.MORPH_OPEN, square)
+def _is_ruled(labels: NDArray[np.int32]) -> bool:
+    """Whether lines run through a picture of labelled regions."""
+    pairs = (labels[0], labels[-1]), (labels[:, 0], labels[:, -1])
+    for border, opposite in pairs:
+        if border.any() and opposite.any():
+            is_line = np.isin(border, opposite) & (border > 0)
+            starts = np.diff(is_line.view(np.int8), prepend=0) > 0
+            if np.count_nonzero(starts) >= _MIN_LINES:
+                return True
+    return False
 
 
 def _bridge_gaps(marked: Plane, area: float) -> Plane:

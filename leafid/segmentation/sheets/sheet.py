@@ -137,12 +137,12 @@ def _find_sheet(
     is_part = area < _MIN_OF_OUTLINE * cv2.contourArea(outline)
     if is_whole or is_part or cv2.contourArea(hull) < _MIN_FILLED * area:
         return None
-    is_off = np.ones(mask.shape, np.uint8)
-    is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
-    distance = cv2.distanceTransform(is_off, cv2.DIST_L2, cv2.DIST_MASK_3)
-    sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
-    is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
-    return corners[0] * step if is_near.mean() >= min_straight else None
+    near = np.zeros(mask.shape, np.uint8)
+    near[outline[:, 0, 1], outline[:, 0, 0]] = 1
+    side = 2 * int(_OFF * max(mask.shape)) + 1
+    near = cv2.dilate(near, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
+    sides = cv2.polylines(np.zeros_like(near), [corners], True, 1).view(bool)
+    return corners[0] * step if near[sides].mean() >= min_straight else None
 
 
 def _select_straight_sides(

@@ -222,7 +222,9 @@ def _upsample2(mask: Plane, picture: Image) -> Plane:
     An odd last row or column repeats the one before.
     """
     mask = cv2.resize(mask, None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
-    below, right = picture.shape[0] - mask.shape[0], picture.shape[1] - mask.shape[1]
+    below, right = np.subtract(picture.shape[:2], mask.shape).tolist()
+    if not below and not right:
+        return mask
     return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE)
 
 
