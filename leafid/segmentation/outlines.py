@@ -222,14 +222,15 @@ def centre_colours(lab: Image) -> Field:
 
 def measure_chroma(lab: Field, behind: Field) -> Field:
     """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
+    a, b = remove_shade(lab, behind)
     # Several times faster than `numpy.hypot`.
-    return cv2.magnitude(*remove_shade(lab, behind))
+    return np.sqrt(a * a + b * b)
 
 
 def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
     """Subtract the sheet's a and b, as dark as a shadow makes them, from colours."""
-    lightness, a, b = cv2.split(lab)
-    behind_lightness, behind_a, behind_b = cv2.split(behind)
+    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
+    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
     # In place, because allocating a plane takes longer than computing it.
     lightness += 1
     lightness /= behind_lightness + 1
