@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Image, Mask, scale_size, shrink
+from leafid.segmentation.pixels import Image, Mask, make_square, scale_size, shrink
 
 Values = NDArray[np.float32]
 
@@ -88,7 +88,7 @@ def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
 def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
     """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
     width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
-    wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
+    wide = cv2.dilate(mask.view(np.uint8), make_square(width))
     kept = np.zeros_like(mask) if kept is None else kept
     sheet = estimate_sheet(image, wide.view(bool) | kept)
     wide[kept] = 0

@@ -13,7 +13,7 @@ from leafid.pictures.decoding import read_alpha, read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.background import erase
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.pixels import Image, Mask, Plane, get_window
+from leafid.segmentation.pixels import Image, Mask, Plane, get_window, make_square
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment_pieces
 from leafid.segmentation.sheets.contrast import measure_distance_around
@@ -78,7 +78,7 @@ def find_holes(image: Image, leaf: Segmentation) -> Mask:
     window = get_window(leaf.box)
     distance = measure_distance_around(image, leaf.mask)[window]
     mask = leaf.mask[window].view(np.uint8)
-    inside = cv2.erode(mask, np.ones((3, 3), np.uint8), borderValue=0)
+    inside = cv2.erode(mask, make_square(3), borderValue=0)
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
     _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
     is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * mask.sum())

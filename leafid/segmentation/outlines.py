@@ -15,6 +15,7 @@ from leafid.segmentation.pixels import (
     Plane,
     find_bounding_box,
     get_window,
+    make_square,
     scale_size,
 )
 
@@ -249,7 +250,7 @@ def _average(lab: Field, selected: Mask) -> Field:
 
 def find_joined(parts: Mask, leaf: Plane) -> Mask:
     """Find the parts that are joined to the leaf, but for small gaps."""
-    reach = cv2.dilate(leaf, np.ones((2 * _JOINT + 1, 2 * _JOINT + 1), np.uint8))
+    reach = cv2.dilate(leaf, make_square(2 * _JOINT + 1))
     _, labels = cv2.connectedComponents(parts.view(np.uint8), connectivity=8)
     joined = np.unique(labels[parts & (reach > 0)])
     return parts & np.isin(labels, joined)

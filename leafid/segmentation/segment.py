@@ -39,12 +39,7 @@ def segment_pieces(
 
     As `segment` without `petiole`. In the picture of a leaf, the others are erased.
     """
-    if (
-        image.dtype != np.uint8
-        or image.ndim != 3
-        or image.shape[2] != 3
-        or 0 in image.shape
-    ):
+    if image.dtype != np.uint8 or image.shape[2:] != (3,) or not image.size:
         raise ValueError(
             f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} "
             f"{image.shape}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
 from leafid.segmentation.outlines import centre_colours, remove_shade
-from leafid.segmentation.pixels import Image, Mask, Plane
+from leafid.segmentation.pixels import Image, Mask, Plane, make_square
 
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the
 # chroma, a leaf changes both.
@@ -45,7 +45,7 @@ _MIN_LINE = 0.25
 _SMALL_LINE_CUT = 0.5
 
 #: A square of 3 × 3 pixels: a pixel and its neighbours.
-SQUARE = np.ones((3, 3), np.uint8)
+SQUARE = make_square(3)
 
 
 class Metric(NamedTuple):
@@ -94,9 +94,7 @@ def measure_contrast(
     # A white top-hat: what exceeds the surroundings and is narrower than the
     # structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
-    lines = cv2.morphologyEx(
-        distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8)
-    )
+    lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, make_square(side))
     floor = max(min(_MIN_CUT, LOCAL_CUT * metric.ceiling), 3 * spread)
     line_cut = LOCAL_CUT if is_reduced else _SMALL_LINE_CUT
     cuts = _choose_cuts(lab, distance, lines, floor, line_cut, sheet)
@@ -154,7 +152,7 @@ def _choose_cuts(
     """
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
-    square = np.ones((side, side), np.uint8)
+    square = make_square(side)
     local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
     # A pale rachis is nearer to the sheet's colour than many a shadow; only its
     # narrowness tells it.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.pixels import Image, Mask, list_border
+from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.sheets.uniform import (
     LOW_CONFIDENCE,
@@ -123,10 +123,7 @@ def _find_sheet(
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
     mask = np.ascontiguousarray(mask[::step, ::step])
-    outlines, _ = cv2.findContours(
-        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-    )
-    outline = max(outlines, key=cv2.contourArea, default=None)
+    outline = max(find_outlines(mask.view(np.uint8)), key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
     hull = cv2.convexHull(_select_straight_sides(outline, mask.shape))
