@@ -206,16 +206,18 @@ def _find_straight_regions(
 
 def _fill_holes(leaf: Plane) -> Plane:
     """Fill pin-holes, and reflections of light in a leaf with a closed outline."""
-    # Holes are regions of the background that don't reach the picture's border.
-    _, labels = cv2.connectedComponents(1 - leaf, connectivity=4)
+    canvas = np.zeros_like(leaf)
+    filled = cv2.drawContours(canvas, find_outlines(leaf), -1, 1, cv2.FILLED)
+    holes = filled - leaf
+    if not holes.any():
+        return leaf
+    _, labels = cv2.connectedComponents(holes, connectivity=4)
     sizes = np.bincount(labels.ravel())
     sizes[0] = 0
-    sizes[list_border(labels)] = 0
-    area = cv2.countNonZero(leaf)
     hull_area = cv2.contourArea(find_convex_hull(leaf))
-    is_closed = area + sizes.sum() > _CLOSED_SOLIDITY * hull_area
-    max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
-    return leaf | ((sizes > 0) & (sizes <= max_size)).take(labels)
+    is_closed = cv2.countNonZero(filled) > _CLOSED_SOLIDITY * hull_area
+    max_size = _MAX_REFLECTION if is_closed else _MAX_PINHOLE
+    return filled & (sizes <= max_size * cv2.countNonZero(leaf)).take(labels)
 
 
 def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:

@@ -137,8 +137,8 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     """
     lab, sheet = contrast.lab, contrast.sheet
     if is_card(sheet):
-        lightness, *hue, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
-        is_alike = np.hypot(*hue) < _SAME_HUE * lightness
+        lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
+        is_alike = np.hypot(a, b) < _SAME_HUE * lightness
         return Metric(lightness_share=1.0) if is_alike else METRIC
     chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
     inside = cv2.erode(leaf, SQUARE).view(bool)
