@@ -85,11 +85,10 @@ def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
     return cv2.resize(sheet, planes.shape[1::-1])
 
 
-def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
+def erase(image: Image, mask: Mask, kept: Mask | bool = False) -> Image:
     """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
     width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
     wide = cv2.dilate(mask.view(np.uint8), make_square(width))
-    kept = np.zeros_like(mask) if kept is None else kept
     sheet = estimate_sheet(image, wide.view(bool) | kept)
     wide[kept] = 0
     return cv2.copyTo(sheet, wide, image.copy())
