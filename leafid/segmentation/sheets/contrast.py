@@ -127,8 +127,10 @@ def measure_sheet_distance(
 
 def measure_distance_around(image: Image, mask: Mask) -> Plane:
     """Measure how far colours are from those of the sheet around a mask."""
-    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    return measure_sheet_distance(lab, estimate_sheet(lab, mask))
+    sheet = estimate_sheet(image, mask)
+    return measure_sheet_distance(
+        *(cv2.cvtColor(colours, cv2.COLOR_BGR2LAB) for colours in (image, sheet))
+    )
 
 
 def _measure_chroma(a: Plane, b: Plane) -> Plane:
