@@ -6,17 +6,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Image, Mask, scale_size, shrink
+from leafid.segmentation.pixels import Image, Mask, make_square, scale_size, shrink
 
 Values = NDArray[np.float32]
 
 # Side of the sampling grid. The surface is smooth: more samples change nothing but the
 # time.
 SAMPLES = 48
-_FAR = 25.0  # 8-bit Lab units; no shade of the sheet is farther from its colour
-_NOISE_FLOOR = (
-    1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
-)
+# No shade of the sheet is farther from its colour, in 8-bit Lab units.
+_FAR = 25.0
+# JPEG and rounding scatter a plain sheet by this much, in 8-bit Lab units.
+_NOISE_FLOOR = 1.5
 # Factor by which pictures are reduced to interpolate in them, and standard deviation of
 # the blur there, in pixels.
 _STEP = 4
@@ -59,23 +59,14 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     inside[width:-width, width:-width] = True
     border = np.flatnonzero(~inside)
 
-    outer, outer_basis = samples[:, border], basis[:3, border]
-    rounds = 3 if quick else 6
-    plane = _fit_robust_plane(outer_basis, outer, rounds)
-    # Where two corners or more are lighter, the plane was fitted to a leaf along the
-    # border, and they are the sheet.
-    corners = [0, cols - 1, -cols, -1]
-    difference = samples[:, corners] - plane @ basis[:3, corners]
-    far_corners = _sum_squares(difference) > _FAR**2
-    if np.count_nonzero(far_corners) >= 2 and np.all(difference[0, far_corners] > 0):
-        far = _sum_squares(outer - plane @ outer_basis) > _FAR**2
-        plane = _fit_robust_plane(outer_basis[:, far], outer[:, far], rounds)
+    outer = samples[:, border]
+    plane = _fit_robust_plane(basis[:3, border], outer, 3 if quick else 6)
     surface = plane @ basis[:3]
     for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _sum_squares(samples - surface)
         spread = max(_NOISE_FLOOR, _compute_root_median(residual[border]))
         weights = _compute_weights(residual, 2 * spread)
-        weights *= residual < min(4 * spread, 25.0) ** 2
+        weights *= residual < min(4 * spread, _FAR) ** 2
         surface = _solve_weighted(basis[:terms], samples, weights) @ basis[:terms]
     spread = _compute_root_median(_sum_squares(outer - surface[:, border]))
     return surface.T.reshape(rows, cols, 3), max(_NOISE_FLOOR, spread)
@@ -94,11 +85,10 @@ def interpolate_sheet(colours: NDArray[Any], weights: NDArray[Any]) -> Values:
     return cv2.resize(sheet, planes.shape[1::-1])
 
 
-def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
+def erase(image: Image, mask: Mask, kept: Mask | bool = False) -> Image:
     """Paint a mask and its rim in the sheet's colour, except for what is `kept`."""
     width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
-    wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
-    kept = np.zeros_like(mask) if kept is None else kept
+    wide = cv2.dilate(mask.view(np.uint8), make_square(width))
     sheet = estimate_sheet(image, wide.view(bool) | kept)
     wide[kept] = 0
     return cv2.copyTo(sheet, wide, image.copy())

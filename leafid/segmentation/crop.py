@@ -11,6 +11,7 @@ from leafid.segmentation.pixels import (
     find_bounding_box,
     find_convex_hull,
     get_window,
+    make_square,
 )
 from leafid.segmentation.result import Segmentation
 
@@ -119,7 +120,7 @@ def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
     if not petiole.any():
         return None
     window = get_window(find_bounding_box(petiole), 2)
-    near_blade = cv2.dilate(blade[window].copy(), np.ones((5, 5), np.uint8))
+    near_blade = cv2.dilate(blade[window].copy(), make_square(5))
     foot = cv2.moments(near_blade & petiole[window])
     if not foot["m00"]:
         foot = cv2.moments(petiole[window])

@@ -11,12 +11,12 @@ import numpy as np
 from leafid.errors import ImageError, LeafidError
 from leafid.pictures.decoding import read_alpha, read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.background import erase, estimate_sheet
+from leafid.segmentation.background import erase
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.pixels import Image, Mask, Plane, get_window
+from leafid.segmentation.pixels import Image, Mask, Plane, get_window, make_square
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment_pieces
-from leafid.segmentation.uniform import measure_sheet_distance
+from leafid.segmentation.sheets.contrast import measure_distance_around
 
 # Width of the sheet around a leaf that is cut out, as a part of its longer side.
 _MARGIN = 0.15
@@ -76,11 +76,9 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
     """Mark the parts of a leaf that look like the sheet: holes or reflections."""
     window = get_window(leaf.box)
-    sheet = estimate_sheet(image, leaf.mask)
-    planes = [cv2.cvtColor(part[window], cv2.COLOR_BGR2LAB) for part in (image, sheet)]
-    distance = measure_sheet_distance(*planes)
+    distance = measure_distance_around(image, leaf.mask)[window]
     mask = leaf.mask[window].view(np.uint8)
-    inside = cv2.erode(mask, np.ones((3, 3), np.uint8), borderValue=0)
+    inside = cv2.erode(mask, make_square(3), borderValue=0)
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
     _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
     is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * mask.sum())

@@ -11,7 +11,9 @@ from leafid.segmentation.result import Segmentation
 # Longer side of the reduced picture: of most pictures a power of two smaller, which is
 # fast.
 MODEL_SIZE = 200
-# Pixels darker than this part of the picture's light are shade between leaves; factor
+# The picture's light: this part of its pixels is darker.
+_LIGHT_QUANTILE = 0.9
+# Pixels darker than this part of the light are shade between leaves; factor
 # of their prior probability.
 _SHADE = 0.3
 _SHADE_PRIOR = 0.3
@@ -65,11 +67,7 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
     lightness, a, b = cv2.split(lab)
-    # The 90th percentile.
-    light = np.searchsorted(
-        cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(),
-        0.9 * lightness.size,
-    )
+    light = np.quantile(lightness, _LIGHT_QUANTILE, method="inverted_cdf")
     np.multiply(
         prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light
     )

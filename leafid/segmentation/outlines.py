@@ -15,6 +15,7 @@ from leafid.segmentation.pixels import (
     Plane,
     find_bounding_box,
     get_window,
+    make_square,
     scale_size,
 )
 
@@ -28,8 +29,8 @@ Ring = list[Point]
 _PART_SHARE = 0.02
 _STEP = 1.0
 
-#: Grey in 8-bit Lab, apart from its lightness.
-GREY = (0, 128, 128, 0)
+# Grey in 8-bit Lab, apart from its lightness.
+_GREY_LAB = (0, 128, 128, 0)
 
 # Longer side of the reduced picture that is judged, in pixels.
 _SIDE = 260
@@ -192,8 +193,8 @@ def _reduce(image: Image, mask: Mask) -> tuple[Field, Plane]:
     size = scale_size(leaf, min(1.0, _SIDE / max(leaf.shape)))
     small = cv2.resize(image[window], size, interpolation=cv2.INTER_AREA)
     leaf = cv2.resize(leaf, size, interpolation=cv2.INTER_AREA)
-    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
-    return cv2.subtract(lab, GREY, dtype=cv2.CV_32F), (leaf > 127).view(np.uint8)
+    lab = centre_colours(cv2.cvtColor(small, cv2.COLOR_BGR2LAB))
+    return lab, (leaf > 127).view(np.uint8)
 
 
 def _measure_depth(region: Plane) -> Field:
@@ -215,15 +216,29 @@ def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
     return interpolate_sheet(lab, is_outer / (1 + ratio**2) ** 2)
 
 
+def centre_colours(lab: Image) -> Field:
+    """Shift colours in 8-bit Lab so that a and b of grey are 0."""
+    return cv2.subtract(lab, _GREY_LAB, dtype=cv2.CV_32F)
+
+
 def measure_chroma(lab: Field, behind: Field) -> Field:
     """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
-    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
-    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
-    shade = np.clip((lightness + 1) / (behind_lightness + 1), 0, 1)
-    a -= shade * behind_a
-    b -= shade * behind_b
+    a, b = remove_shade(lab, behind)
     # Several times faster than `numpy.hypot`.
     return np.sqrt(a * a + b * b)
+
+
+def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
+    """Subtract the sheet's a and b, as dark as a shadow makes them, from colours."""
+    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
+    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
+    # In place, because allocating a plane takes longer than computing it.
+    lightness += 1
+    lightness /= behind_lightness + 1
+    shade = np.minimum(lightness, 1, out=lightness)
+    a -= np.multiply(behind_a, shade, out=behind_a)
+    b -= np.multiply(behind_b, shade, out=behind_b)
+    return a, b
 
 
 def _average(lab: Field, selected: Mask) -> Field:
@@ -235,7 +250,7 @@ def _average(lab: Field, selected: Mask) -> Field:
 
 def find_joined(parts: Mask, leaf: Plane) -> Mask:
     """Find the parts that are joined to the leaf, but for small gaps."""
-    reach = cv2.dilate(leaf, np.ones((2 * _JOINT + 1, 2 * _JOINT + 1), np.uint8))
+    reach = cv2.dilate(leaf, make_square(2 * _JOINT + 1))
     _, labels = cv2.connectedComponents(parts.view(np.uint8), connectivity=8)
     joined = np.unique(labels[parts & (reach > 0)])
     return parts & np.isin(labels, joined)

@@ -11,6 +11,7 @@ from leafid.segmentation.pixels import (
     find_convex_hull,
     get_window,
     list_halves,
+    make_square,
     scale_size,
 )
 
@@ -96,7 +97,7 @@ def _find_petiole(small: Plane) -> Plane | None:
     stalk = _select_stalk(residue, distance, min_length * root_area)
     if stalk is None:
         return None
-    return cv2.dilate(stalk, np.ones((5, 5), np.uint8)) & (1 - blade)
+    return cv2.dilate(stalk, make_square(5)) & (1 - blade)
 
 
 def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane | None:

@@ -1,6 +1,7 @@
 """The few operations on pictures and masks that several modules share."""
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import TypeVar, cast
 
 import cv2
 import numpy as np
@@ -37,6 +38,17 @@ def get_window(box: tuple[int, int, int, int], margin: int = 0) -> tuple[slice, 
 def list_border(values: NDArray[Value]) -> NDArray[Value]:
     """List the values along the border of a picture, the corners twice."""
     return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
+
+
+def make_square(side: int) -> Plane:
+    """Make the mask of a square: what morphology calls a structuring element."""
+    return np.ones((side, side), np.uint8)
+
+
+def find_outlines(mask: Plane) -> Sequence[NDArray[np.int32]]:
+    """Find the outer outlines of a mask, each (n, 1, 2) columns and rows."""
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    return cast("Sequence[NDArray[np.int32]]", outlines)
 
 
 def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -12,8 +12,8 @@ from skimage.measure import CircleModel, ransac
 
 from leafid.errors import ImageError
 from leafid.segmentation.background import erase, fit_sheet_surface
-from leafid.segmentation.pixels import Image, Mask, Plane, shrink
-from leafid.segmentation.uniform import measure_sheet_distance
+from leafid.segmentation.pixels import Image, Mask, Plane, find_outlines, shrink
+from leafid.segmentation.sheets.contrast import measure_sheet_distance
 
 #: Columns and rows, (n, 2).
 Points = NDArray[np.floating[Any]]
@@ -198,10 +198,8 @@ def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:
 
 def _find_curves(plane: Plane, cut: float) -> Iterator[NDArray[np.int32]]:
     """Find the outlines of large regions above a threshold, inside the picture."""
-    above = (plane > cut).view(np.uint8)
-    curves, _ = cv2.findContours(above, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     last = np.array(plane.shape[::-1]) - 1
-    for curve in curves:
+    for curve in find_outlines((plane > cut).view(np.uint8)):
         is_inside = curve.min() > 0 and (curve < last).all()
         if is_inside and cv2.contourArea(curve) >= _LEAST_AREA * plane.size:
             yield curve

@@ -6,7 +6,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Mask, Plane, list_border
+from leafid.segmentation.pixels import (
+    Image,
+    Mask,
+    Plane,
+    find_convex_hull,
+    find_outlines,
+    list_border,
+    make_square,
+)
+from leafid.segmentation.sheets.contrast import measure_distance_around
 
 # Of 255, of a reduced pixel that counts as leaf; a petiole one pixel wide covers a
 # third.
@@ -41,6 +50,11 @@ _ANGLE = 0.1
 _THIN = 0.03
 _MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
+# Paper is ruled where lines start at so many places of a border, or more, that lead to
+# the opposite border.
+_MIN_LINES = 3
+# Lines on it are narrower, in pixels of the reduced picture.
+_LINE_WIDTH = 3
 
 #: (n, 1, 2), columns and rows.
 Outline = NDArray[np.int32]
@@ -83,6 +97,10 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     things = np.zeros_like(marked)
     # Counting labels takes a fraction of the time of OpenCV's statistics.
     count, labels = cv2.connectedComponents(marked, connectivity=8)
+    if _is_ruled(labels):
+        # Lines are erased with all that is as thin.
+        marked = cv2.morphologyEx(marked, cv2.MORPH_OPEN, make_square(_LINE_WIDTH))
+        count, labels = cv2.connectedComponents(marked, connectivity=8)
     pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
@@ -118,6 +136,18 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
     return _fill_holes(leaf) if leaf.any() else leaf, things
 
 
+def _is_ruled(labels: NDArray[np.int32]) -> bool:
+    """Whether lines run through a picture of labelled regions."""
+    pairs = (labels[0], labels[-1]), (labels[:, 0], labels[:, -1])
+    for border, opposite in pairs:
+        if border.any() and opposite.any():
+            is_line = np.isin(border, opposite) & (border > 0)
+            starts = np.diff(is_line.view(np.int8), prepend=0) > 0
+            if np.count_nonzero(starts) >= _MIN_LINES:
+                return True
+    return False
+
+
 def _bridge_gaps(marked: Plane, area: float) -> Plane:
     """Connect regions across gaps that are narrow for a leaf of some area."""
     side = max(1, round(_GAP * np.sqrt(area))) | 1
@@ -137,18 +167,20 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
-    sheet = float(np.median(distance[leaf == 0]))
-    link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
-    linked = (
-        _bridge_gaps(leaf, cv2.countNonZero(leaf))
-        | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
-    )
-    labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
+    labels = _link(leaf, distance, _bridge_gaps(leaf, cv2.countNonZero(leaf)))
     area = np.bincount(labels.ravel())
     area[0] = 0
     leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
+
+
+def _link(leaf: Plane, distance: Plane, bridges: Plane) -> NDArray[np.int32]:
+    """Label a leaf's regions, alike where bridges or what is no sheet connect them."""
+    sheet = float(np.median(distance[leaf == 0]))
+    link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
+    linked = cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1] | bridges
+    return cv2.connectedComponents(linked, connectivity=8)[1] * leaf
 
 
 def _find_straight_regions(
@@ -157,10 +189,7 @@ def _find_straight_regions(
     """Find the regions whose outlines have straight sides and right angles."""
     straight = []
     for region in regions.tolist():
-        is_region = (labels == region).view(np.uint8)
-        (outline, *_), _ = cv2.findContours(
-            is_region, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-        )
+        (outline, *_) = find_outlines((labels == region).view(np.uint8))
         if min(cv2.minAreaRect(outline)[1]) < _THIN * max(labels.shape):
             continue
         corners = cv2.approxPolyDP(outline, _TOLERANCE, closed=True)[:, 0].astype(float)
@@ -177,37 +206,31 @@ def _find_straight_regions(
 
 def _fill_holes(leaf: Plane) -> Plane:
     """Fill pin-holes, and reflections of light in a leaf with a closed outline."""
-    curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
-    holes = [
-        curves[index] for index in np.flatnonzero(hierarchy[0, :, 3] >= 0).tolist()
-    ]
-    if not holes:
+    canvas = np.zeros_like(leaf)
+    filled = cv2.drawContours(canvas, find_outlines(leaf), -1, 1, cv2.FILLED)
+    holes = filled - leaf
+    if not holes.any():
         return leaf
-    # A hole's curve runs through the leaf around it; Pick's theorem counts the pixels
-    # inside the curve.
-    sizes = [cv2.contourArea(curve) - len(curve) / 2 + 1 for curve in holes]
-    area = cv2.countNonZero(leaf)
-    hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(curves)))
-    is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
-    max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
-    # All curves are drawn in one call, because OpenCV converts the whole list at every
-    # call.
-    filled = [
-        holes[index] for index in np.flatnonzero(np.array(sizes) <= max_size).tolist()
-    ]
-    return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED)
+    _, labels = cv2.connectedComponents(holes, connectivity=4)
+    sizes = np.bincount(labels.ravel())
+    sizes[0] = 0
+    hull_area = cv2.contourArea(find_convex_hull(leaf))
+    is_closed = cv2.countNonZero(filled) > _CLOSED_SOLIDITY * hull_area
+    max_size = _MAX_REFLECTION if is_closed else _MAX_PINHOLE
+    return filled & (sizes <= max_size * cv2.countNonZero(leaf)).take(labels)
 
 
-def split_leaves(mask: Mask) -> list[Mask]:
+def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     """Split a mask into its leaves, if its pieces may be leaves.
 
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
-    fits. Small pieces are dropped where the mask is split. The method is leafid's own.
+    fits, or if the picture shows no trace of a rachis between it and the others. Small
+    pieces are dropped where the mask is split. The method is leafid's own.
     """
     # Outlines take a thirtieth of the time of labels.
     leaf = np.ascontiguousarray(mask).view(np.uint8)
-    outlines, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outlines = find_outlines(leaf)
     areas = np.array([cv2.contourArea(outline) for outline in outlines])
     order = np.argsort(-areas)
     large = order[areas[order] >= _MIN_PIECE * areas.max(initial=0)]
@@ -220,8 +243,13 @@ def split_leaves(mask: Mask) -> list[Mask]:
         pieces.append(filled.view(bool) & mask)
     hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
     is_solid = areas[large[0]] >= _SOLID * hull_area
-    is_leaf = is_solid and len(_find_bodies(pieces[0], _BODY)) == 1
-    return pieces if is_leaf else [mask]
+    if is_solid and len(_find_bodies(pieces[0], _BODY)) == 1:
+        return pieces
+    if image is None:
+        return [mask]
+    labels = _link(leaf, measure_distance_around(image, mask), leaf)
+    groups = dict.fromkeys(int(labels[piece].max()) for piece in pieces)
+    return [labels == group for group in groups] if len(groups) > 1 else [mask]
 
 
 def may_be_several(mask: Mask) -> bool:
@@ -241,14 +269,9 @@ def _find_bodies(mask: Mask, share: float) -> list[Outline]:
     step = -(-max(mask.shape) // _SIDE)
     leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
-    bodies = (depth > share * depth.max()).view(np.uint8)
-    outlines, _ = cv2.findContours(bodies, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outlines = find_outlines((depth > share * depth.max()).view(np.uint8))
     smallest = _MIN_BODY * max(map(cv2.contourArea, outlines), default=0)
-    return [
-        np.asarray(outline, np.int32)
-        for outline in outlines
-        if cv2.contourArea(outline) >= smallest
-    ]
+    return [outline for outline in outlines if cv2.contourArea(outline) >= smallest]
 
 
 def _are_equal(pair: list[Outline]) -> bool:

@@ -29,6 +29,7 @@ from leafid.segmentation.pixels import (
     get_window,
     list_border,
     list_halves,
+    make_square,
     shrink,
 )
 from leafid.segmentation.regions import may_be_several
@@ -156,7 +157,7 @@ def _list_lower_labels(level: NDArray[np.float32]) -> list[float]:
 
     An `InputError` is raised where there are several.
     """
-    square = np.ones((3, 3), np.uint8)
+    square = make_square(3)
     is_flat = cv2.erode(level, square) == cv2.dilate(level, square)
     lowest, highest = _LABELS
     between = level[is_flat & (level > lowest) & (level < highest)]

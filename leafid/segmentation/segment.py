@@ -13,7 +13,7 @@ from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.regions import split_leaves
 from leafid.segmentation.result import Image, Segmentation, shrink
-from leafid.segmentation.sheet import segment_sheet
+from leafid.segmentation.sheets.sheet import segment_sheet
 
 _COLOURS = {"red": (0, 0, 255), "magenta": (255, 0, 255), "blue": (255, 0, 0)}
 
@@ -39,12 +39,7 @@ def segment_pieces(
 
     As `segment` without `petiole`. In the picture of a leaf, the others are erased.
     """
-    if (
-        image.dtype != np.uint8
-        or image.ndim != 3
-        or image.shape[2] != 3
-        or 0 in image.shape
-    ):
+    if image.dtype != np.uint8 or image.shape[2:] != (3,) or not image.size:
         raise ValueError(
             f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} "
             f"{image.shape}"
@@ -52,7 +47,7 @@ def segment_pieces(
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
     leaf = replace(segment_sheet(image), picture=image)
-    masks = split_leaves(leaf.mask)
+    masks = split_leaves(leaf.mask, image)
     if len(masks) == 1:
         return [leaf]
     return [

@@ -83,6 +83,29 @@ def test_a_last_leaflet_without_its_rachis_is_no_leaf(columns, last):
     assert not may_be_several(leaf)
 
 
+@pytest.mark.parametrize(("trace", "number"), [(0, 2), (0.25, 1)])
+def test_pieces_are_compound_leaves_unless_a_trace_of_the_rachis_joins_them(
+    trace, number
+):
+    half = np.zeros((400, 600), bool)
+    half[196:204, 60:248] = True
+    for column in (90, 140, 190, 238):
+        half |= draw_ellipses((120, column, 80, 18, 0), (280, column, 80, 18, 0))
+    # The last leaflets end at column 256, and those of the other half begin at 265.
+    halves = [half, np.roll(half[:, ::-1], -78, axis=1)]
+    share = np.max(halves, axis=0).astype(float)
+    share[196:204, 240:280] = np.maximum(share[196:204, 240:280], trace)
+    sheet, leaf = np.array([235, 238, 240]), np.array([40, 110, 60])
+    picture = (sheet + share[..., None] * (leaf - sheet)).astype(np.uint8)
+    cut_out = segment(picture, AcquisitionType.SCAN, petiole=False)
+    assert cut_out.n_leaves == number
+    whole = [np.any(halves, axis=0)] if number == 1 else halves
+    overlaps = [
+        (cut_out.mask & mask).sum() / (cut_out.mask | mask).sum() for mask in whole
+    ]
+    assert max(overlaps) > 0.95
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_one_leaf_is_not_taken_for_several(name):
     for seed in range(3):

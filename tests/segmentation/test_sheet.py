@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import sheet as module
 from leafid.segmentation.segment import segment
-from leafid.segmentation.sheet import segment_sheet
-from leafid.segmentation.uniform import segment_uniform
+from leafid.segmentation.sheets import sheet as module
+from leafid.segmentation.sheets.sheet import segment_sheet
+from leafid.segmentation.sheets.uniform import segment_uniform
 
 SCAN_LIKE = AcquisitionType.SCAN_LIKE
 FRAMES = {
@@ -169,3 +169,32 @@ def test_a_small_sheet_on_a_table(drawn_leaf, iou):
     image, mask = add_frame(*drawn_leaf(240, 180), (200, 160, 380, 240), FRAMES["wood"])
     assert mask.mean() < 0.03
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("size", [(200, 160), (480, 400), (960, 800)])
+@pytest.mark.parametrize("turn", [0, 4])
+@pytest.mark.parametrize(
+    ("paper", "ink"), [(240, (90, 80, 60)), (60, (220, 220, 220)), (238, (90, 80, 200))]
+)
+def test_a_leaf_on_ruled_paper(drawn_leaf, iou, size, turn, paper, ink):
+    image, mask = drawn_leaf(*size, sheet=(paper,) * 3, stalk=True)
+    rows, cols = size
+    rise = round(cols * np.tan(np.radians(turn)))
+    for row in range(-rise, rows, max(14, rows // 16)):
+        cv2.line(image, (0, row), (cols, row + rise), ink, max(1, rows // 240))
+    image[mask] = drawn_leaf(*size, stalk=True)[0][mask]
+    leaf = segment(image, SCAN_LIKE, petiole=False)
+    assert iou(leaf.mask, mask) > TOLERANCE
+    assert not leaf.mask[:, [0, -1]].any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_uneven_leaf_of_the_hue_of_its_cloth(drawn_leaf, iou, seed):
+    cloth = (70, 150, 90)
+    image, mask = drawn_leaf(640, 480, sheet=cloth, stalk=True)
+    random = np.random.default_rng(seed)
+    light = cv2.GaussianBlur(random.normal(0, 1, mask.shape), (0, 0), 20)
+    light = np.clip(0.4 + 0.2 * light / light.std(), 0.15, 0.8)
+    image[mask] = (light[..., None] * cloth).astype(np.uint8)[mask]
+    # By hue, the lighter parts are taken for the shadow of others.
+    assert iou(segment(image, SCAN_LIKE, petiole=False).mask, mask) > TOLERANCE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.segment import segment
-from leafid.segmentation.uniform import measure_sheet_distance
+from leafid.segmentation.sheets.contrast import measure_sheet_distance
 
 SCAN = AcquisitionType.SCAN
 SCAN_LIKE = AcquisitionType.SCAN_LIKE

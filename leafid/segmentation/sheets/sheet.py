@@ -1,17 +1,20 @@
 """Cuts leaves from sheets that are smaller than the picture, or nearly as dark."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.pixels import Image, Mask, list_border
+from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border
 from leafid.segmentation.result import Segmentation
-from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uniform
+from leafid.segmentation.sheets.uniform import (
+    LOW_CONFIDENCE,
+    REGION_SIZE,
+    segment_uniform,
+)
 
 # A mask of low confidence is replaced by that of another method if that reaches
 # _HIGH_CONFIDENCE. In grey pictures there is no chroma to separate leaf and sheet, and
@@ -86,9 +89,11 @@ def _segment_on_sheet(image: Image) -> Segmentation:
     hues = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).reshape(-1, 3)[:, 1:]
     if first.confidence > LOW_CONFIDENCE and np.ptp(hues, axis=0).max() > _GREY_RANGE:
         return first
-    alternatives = (
-        leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None
-    )
+    alternatives = [
+        leaf
+        for leaf in _segment_otherwise(image)
+        if leaf and _find_sheet(leaf.mask) is None
+    ]
     best = max(alternatives, key=lambda leaf: leaf.confidence, default=first)
     return best if best.confidence > _HIGH_CONFIDENCE else first
 
@@ -118,10 +123,7 @@ def _find_sheet(
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
     mask = np.ascontiguousarray(mask[::step, ::step])
-    outlines, _ = cv2.findContours(
-        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-    )
-    outline = max(outlines, key=cv2.contourArea, default=None)
+    outline = max(find_outlines(mask.view(np.uint8)), key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
     hull = cv2.convexHull(_select_straight_sides(outline, mask.shape))
@@ -133,12 +135,12 @@ def _find_sheet(
     is_part = area < _MIN_OF_OUTLINE * cv2.contourArea(outline)
     if is_whole or is_part or cv2.contourArea(hull) < _MIN_FILLED * area:
         return None
-    is_off = np.ones(mask.shape, np.uint8)
-    is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
-    distance = cv2.distanceTransform(is_off, cv2.DIST_L2, cv2.DIST_MASK_3)
-    sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
-    is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
-    return corners[0] * step if is_near.mean() >= min_straight else None
+    near = np.zeros(mask.shape, np.uint8)
+    near[outline[:, 0, 1], outline[:, 0, 0]] = 1
+    side = 2 * int(_OFF * max(mask.shape)) + 1
+    near = cv2.dilate(near, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
+    sides = cv2.polylines(np.zeros_like(near), [corners], True, 1).view(bool)
+    return corners[0] * step if near[sides].mean() >= min_straight else None
 
 
 def _select_straight_sides(
@@ -158,16 +160,21 @@ def _select_straight_sides(
 
 
 def _segment_flattened(
-    image: Image, corners: NDArray[np.int32], margin: float = _EDGE
+    image: Image,
+    corners: NDArray[np.int32],
+    margin: float = _EDGE,
+    colour: Sequence[float] = (),
 ) -> Segmentation | None:
     """Find the leaf on a sheet with four corners, int (4, 2), as seen from above.
 
-    A margin, relative to the picture's longer side, is left out; None where the sheet
-    is too small.
+    A margin, relative to the picture's longer side, is left out, or added in a colour
+    where it is negative; None where the sheet is too small.
     """
     quadrilateral = corners.astype(np.float32)
     sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)
-    width = max(2, round(margin * max(image.shape[:2])))
+    width = round(margin * max(image.shape[:2]))
+    if not colour:
+        width = max(2, width)
     right = round(float(max(sides[1::2]))) - width
     bottom = round(float(max(sides[::2]))) - width
     size = right - width + 1, bottom - width + 1
@@ -175,7 +182,8 @@ def _segment_flattened(
         return None
     flat = [[-width, -width], [right, -width], [right, bottom], [-width, bottom]]
     flattening = cv2.getPerspectiveTransform(quadrilateral, np.array(flat, np.float32))
-    leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
+    flattened = cv2.warpPerspective(image, flattening, size, borderValue=colour)
+    leaf = _segment_inside_frames(flattened)
     values = leaf.coverage
     if values is None:
         values = leaf.mask * np.uint8(255)
@@ -185,28 +193,14 @@ def _segment_flattened(
     return replace(leaf, mask=back > 127, blade=back > 127, coverage=coverage)
 
 
-def _segment_otherwise(image: Image) -> Iterator[Segmentation]:
+def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
     last_row, last_col = image.shape[0] - 1, image.shape[1] - 1
-    whole = [[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]]
-    if inner := _segment_flattened(image, np.array(whole, np.int32), _RIM):
-        yield inner
-    yield _segment_padded(image)
-    yield segment_uniform(image, by_lightness=True)
-
-
-def _segment_padded(image: Image) -> Segmentation:
-    """Find the leaf with a border around the picture, in the colour of its corners."""
-    rows, cols = image.shape[:2]
-    side = max(1, round(_CORNER_PATCH * min(rows, cols)))
-    ends = slice(None, side), slice(-side, None)
-    patches = [image[corner].reshape(-1, 3) for corner in product(ends, ends)]
-    colour = np.median([np.median(patch, axis=0) for patch in patches], axis=0)
-    width = max(1, round(_PADDING * max(rows, cols)))
-    padded = np.empty((rows + 2 * width, cols + 2 * width, 3), np.uint8)
-    inside = np.s_[width : width + rows, width : width + cols]
-    padded[:] = np.rint(colour)
-    padded[inside] = image
-    leaf = segment_uniform(padded)
-    mask = leaf.mask[inside].copy()
-    coverage = None if leaf.coverage is None else leaf.coverage[inside]
-    return replace(leaf, mask=mask, blade=mask, coverage=coverage)
+    whole = np.array([[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]])
+    side = max(1, round(_CORNER_PATCH * min(image.shape[:2])))
+    ends = [*range(side), *range(-side, 0)]
+    colour = np.median(image[np.ix_(ends, ends)].reshape(-1, 3), axis=0).tolist()
+    return (
+        _segment_flattened(image, whole, _RIM),
+        _segment_flattened(image, whole, -_PADDING, colour),
+        segment_uniform(image, by_lightness=True),
+    )

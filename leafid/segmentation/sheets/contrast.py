@@ -1,0 +1,206 @@
+"""How a picture stands out from the sheet behind it, and from where it is leaf."""
+
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+
+from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
+from leafid.segmentation.outlines import centre_colours, remove_shade
+from leafid.segmentation.pixels import Image, Mask, Plane, make_square
+
+# Weight of lightness beside chroma: a shadow changes the lightness far more than the
+# chroma, a leaf changes both.
+_LIGHTNESS_SHARE = 0.15
+# Additional weight of lightness differences above _DEEP, which no soft shadow reaches:
+# dark leaves have little chroma.
+_DEEP = 90.0
+_DEEP_SHARE = 0.25
+# The edge lies where the distance is this part of its local maximum: near half for a
+# sharp edge, and higher because a leaf's own shadow widens the step.
+LOCAL_CUT = 0.66
+# On coloured card the edge lies where this part of the card's chroma is lost, within
+# bounds relative to the local maximum: a shadow keeps more of it. Paler sheets (in
+# 8-bit Lab units) do not count as coloured.
+_CARD_CUT = 0.72
+_MIN_CARD_CHROMA = 30.0
+_MIN_CARD_CUT = 0.3
+_MAX_CARD_CUT = 0.75
+# Radius of the local maximum, as a part of the picture's longer side.
+_LOCAL_REACH = 0.012
+# Bounds of the local cut, as parts of Otsu's global threshold.
+_MIN_CUT_OF_OTSU = 0.55
+_MAX_CUT_OF_OTSU = 1.2
+# Smallest cut, in 8-bit Lab units.
+_MIN_CUT = 8.0
+# Chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet
+# have.
+_MIN_LEAF_CHROMA = 10.0
+# Half of the largest width of a line (rachis, petiole), as a part of the longer side.
+_LINE_REACH = 0.012
+# Smallest distance of a line, as a part of Otsu's threshold.
+_MIN_LINE = 0.25
+# Local cut along lines in a picture too small to be reduced: they are thinner than a
+# pixel there, and so paler.
+_SMALL_LINE_CUT = 0.5
+
+#: A square of 3 × 3 pixels: a pixel and its neighbours.
+SQUARE = make_square(3)
+
+
+class Metric(NamedTuple):
+    """How distances of colours are measured, as by `measure_sheet_distance`."""
+
+    lightness_share: float = _LIGHTNESS_SHARE
+    ceiling: float = 255.0
+
+
+METRIC = Metric()
+
+
+class Contrast(NamedTuple):
+    """How a picture stands out from its sheet; planes of shape (H, W)."""
+
+    #: The picture's colours in 8-bit Lab, (H, W, 3).
+    lab: Image
+    #: The sheet's colour behind each pixel, likewise.
+    sheet: Image
+    #: The smallest threshold.
+    floor: float
+    #: Distance from the sheet, as `measure_sheet_distance` measures it.
+    distance: Plane
+    #: The part of the distance that belongs to thin lines.
+    lines: Plane
+    #: The threshold at each pixel.
+    cuts: Plane
+    #: 255 where the distance exceeds the threshold.
+    above: Plane
+    metric: Metric
+
+
+def measure_contrast(
+    image: Image, metric: Metric, *, is_reduced: bool, quick: bool
+) -> Contrast:
+    """Measure how a picture, reduced or not, stands out from its sheet.
+
+    `quick` is that of `fit_sheet_surface`.
+    """
+    surface, spread = fit_sheet_surface(image, quick=quick)
+    sheet = cv2.resize(
+        np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1]
+    )
+    lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
+    distance = measure_sheet_distance(lab, sheet, *metric)
+    # A white top-hat: what exceeds the surroundings and is narrower than the
+    # structuring element.
+    side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
+    lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, make_square(side))
+    floor = max(min(_MIN_CUT, LOCAL_CUT * metric.ceiling), 3 * spread)
+    line_cut = LOCAL_CUT if is_reduced else _SMALL_LINE_CUT
+    cuts = _choose_cuts(lab, distance, lines, floor, line_cut, sheet)
+    above = cv2.compare(distance, cuts, cv2.CMP_GT)
+    return Contrast(lab, sheet, floor, distance, lines, cuts, above, metric)
+
+
+def measure_sheet_distance(
+    lab: Image,
+    sheet: Image,
+    lightness_share: float = _LIGHTNESS_SHARE,
+    ceiling: float = 255.0,
+) -> Plane:
+    """Measure how far each pixel's colour is from the sheet's, both in 8-bit Lab.
+
+    In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²),
+    at most `ceiling`; without any lightness where its share is 0.
+    The root is replaced by the octagonal norm max + 0.4 min, which is at most 8 % off
+    and needs no floating point.
+    """
+    lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
+    chroma = _measure_chroma(a, b)
+    if not lightness_share:
+        return chroma
+    deep = cv2.addWeighted(
+        lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
+    )
+    return np.minimum(cv2.add(chroma, deep), np.uint8(ceiling))
+
+
+def measure_distance_around(image: Image, mask: Mask) -> Plane:
+    """Measure how far colours are from those of the sheet around a mask."""
+    sheet = estimate_sheet(image, mask)
+    return measure_sheet_distance(
+        *(cv2.cvtColor(colours, cv2.COLOR_BGR2LAB) for colours in (image, sheet))
+    )
+
+
+def _measure_chroma(a: Plane, b: Plane) -> Plane:
+    """Measure the length of differences in a and b by the octagonal norm."""
+    return cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
+
+
+def _choose_cuts(
+    lab: Image,
+    distance: Plane,
+    lines: Plane,
+    floor: float,
+    line_cut: float,
+    sheet: Image,
+) -> Plane:
+    """Choose the threshold at each pixel.
+
+    Along lines at `line_cut` of the local maximum.
+    """
+    otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
+    side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
+    square = make_square(side)
+    local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
+    # A pale rachis is nearer to the sheet's colour than many a shadow; only its
+    # narrowness tells it.
+    min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / LOCAL_CUT)
+    line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
+    low = min(round(max(floor, _MIN_CUT_OF_OTSU * otsu)), 255)
+    high = min(round(max(floor, _MAX_CUT_OF_OTSU * otsu)), 255)
+    line_cuts = scale(local_max, line_cut).clip(int(min(floor, 255)), high)
+    cuts = scale(local_max, LOCAL_CUT).clip(low, high)
+    cuts = np.where(line, line_cuts, cuts)
+    if not is_card(sheet):
+        pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
+        return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
+    _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
+    card = scale(_measure_chroma(a, b), _CARD_CUT)
+    card = card.clip(scale(local_max, _MIN_CARD_CUT), scale(local_max, _MAX_CARD_CUT))
+    # Pale lines keep their lower cut.
+    return np.where(cuts < low, cuts, card.clip(low))
+
+
+def is_card(sheet: Image) -> bool:
+    """Whether a sheet is coloured: a leaf may then look like its shadow."""
+    return bool(np.hypot(*np.subtract(cv2.mean(sheet)[1:3], 128)) >= _MIN_CARD_CHROMA)
+
+
+def scale(plane: Plane, factor: float) -> Plane:
+    """Multiply a plane by a factor; values above 255 become 255."""
+    return cv2.convertScaleAbs(plane, alpha=factor)
+
+
+def _mark_pale_parts(
+    lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: int
+) -> Plane:
+    """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours).
+
+    A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like
+    its lightness. A leaf's differs in the direction in which what is above the cut
+    differs.
+    """
+    leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
+    between = cv2.inRange(distance, low + 1, 255) & ~leaf
+    between = cv2.morphologyEx(between, cv2.MORPH_OPEN, SQUARE)
+    if not between.any() or not leaf.any():
+        return np.zeros_like(leaf)
+    chroma = remove_shade(centre_colours(lab), centre_colours(sheet))
+    hue = np.array([cv2.mean(plane, leaf)[0] for plane in chroma])
+    along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
+    between &= cv2.compare(
+        along, _MIN_LEAF_CHROMA * (np.hypot(*hue) + 1e-6), cv2.CMP_GT
+    )
+    return cv2.morphologyEx(between, cv2.MORPH_OPEN, SQUARE)

@@ -1,0 +1,253 @@
+"""Cuts a leaf from a plain sheet: scans and scan-likes."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.segmentation.outlines import centre_colours, find_joined, measure_chroma
+from leafid.segmentation.pixels import Image, Mask, Plane, list_border, list_halves
+from leafid.segmentation.regions import pick_leaf, select_leaf_regions
+from leafid.segmentation.result import Segmentation
+from leafid.segmentation.sheets.contrast import (
+    LOCAL_CUT,
+    METRIC,
+    SQUARE,
+    Contrast,
+    Metric,
+    is_card,
+    measure_contrast,
+    measure_sheet_distance,
+    scale,
+)
+
+# Maximum longer side of the reduced picture in which regions are selected; their edge
+# is traced in the full picture.
+REGION_SIZE = 256
+
+# A hard shadow in a mask has less than this part of the leaf's chroma, is darker than
+# the sheet by more than this, in 8-bit Lab units, and takes more than this part of the
+# mask.
+_GREY_PART = 0.35
+_MIN_SHADE = 20
+_MIN_SHADE_AREA = 0.05
+# A pale margin beside a mask has more than this part of the leaf's chroma, many times
+# that of the sheet, and more than this, in 8-bit Lab units; it takes more than this
+# part of the mask, and its chroma drops by more than this part of it at the edge.
+_PALE_PART = 0.15
+_NOISE = 4.0
+_MIN_PALE = 4.0
+_MIN_MARGIN_AREA = 0.06
+_SHARP = 1.0
+# On coloured card, a leaf has the card's hue if its difference in chroma is less than
+# this part of its difference in lightness.
+_SAME_HUE = 0.36
+# Smallest confidence of the mask that allows for these, in that of the mask before.
+_MIN_CONFIDENCE_KEPT = 0.9
+
+# Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
+LOW_CONFIDENCE = 0.35
+
+# A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below
+# (above) these parts of the cut.
+_CERTAIN_SHEET = 0.5
+_CERTAIN_LEAF = 1.5
+
+
+def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation:
+    """Find the leaf on a plain sheet of any tint.
+
+    An empty mask with confidence 0 where nothing stands out.
+
+    `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its
+    shadow is then taken for leaf.
+
+    The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count
+    as leaf by their distance from it, in chroma more than in lightness (a shadow). The
+    threshold is chosen around each pixel, within bounds relative to Otsu's threshold
+    [1]_ of the whole picture, and lower along thin lines. Regions are selected in a
+    reduced picture, and their edge is traced back to the full resolution.
+
+    References
+    ----------
+    .. [1] N. Otsu, "A threshold selection method from gray-level histograms", IEEE
+       Trans. SMC 9(1), 1979, doi:10.1109/TSMC.1979.4310076
+    """
+    metric = Metric(1.0) if by_lightness else METRIC
+    pyramid = list_halves(image, REGION_SIZE)
+    leaf = _find_leaf(pyramid, metric, quick=True)
+    if leaf.confidence > LOW_CONFIDENCE:
+        return leaf
+    # The quick fit of the sheet sometimes takes the leaf for it.
+    return _find_leaf(pyramid, metric, quick=False)
+
+
+def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmentation:
+    """Find the leaf in the last picture of a pyramid; trace its edge to the first."""
+    *larger, small = pyramid
+    contrast = measure_contrast(small, metric, is_reduced=bool(larger), quick=quick)
+    if not contrast.above.any():
+        nothing = np.zeros(pyramid[0].shape[:2], bool)
+        return Segmentation(nothing, nothing, 0.0)
+    if larger:
+        undecided = _mark_undecided(contrast.distance, contrast.cuts)
+        cells, _, above = _classify_subpixels(larger[-1], undecided, contrast)
+        contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
+    distance = cv2.add(contrast.distance, contrast.lines)
+    leaf, things = select_leaf_regions(contrast.above, distance)
+    if things.any():
+        # Colours of a chart decide about the thresholds, too.
+        pyramid = [_paint_over(image, things, contrast.sheet) for image in pyramid]
+        return _find_leaf(pyramid, metric, quick=quick)
+    confidence = _estimate_confidence(leaf, contrast)
+    if metric is METRIC:
+        metric = _adjust_metric(contrast, leaf)
+        if metric is not METRIC:
+            adjusted = _find_leaf(pyramid, metric, quick=quick)
+            if adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence:
+                return adjusted
+    leaf, n_leaves = pick_leaf(leaf, distance)
+    coverage = None if larger else _estimate_coverage(leaf, contrast)
+    for picture in reversed(larger):
+        rim = _mark_rim(leaf)
+        if picture is larger[-1]:
+            rim &= undecided
+        _, indices, above = _classify_subpixels(picture, rim, contrast)
+        leaf = _upsample2(leaf, picture)
+        leaf.ravel()[indices] = above
+    mask = leaf.view(bool)
+    return Segmentation(mask, mask, confidence, coverage, n_leaves)
+
+
+def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
+    """Give marked things and their rims the colour of the sheet, in 8-bit Lab."""
+    size = image.shape[1::-1]
+    wide = cv2.dilate(things, SQUARE, iterations=2)
+    marked = cv2.resize(wide, size, interpolation=cv2.INTER_NEAREST)
+    colours = cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size)
+    return cv2.copyTo(colours, marked, image.copy())
+
+
+def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
+    """Adjust the metric to a leaf of the card's hue, a hard shadow or a pale margin.
+
+    The first differs from coloured card in lightness. The others are told by the
+    chroma, shadows allowed for: a hard shadow that is taken for leaf has none, and is
+    left out without the lightness; a margin that is left out has some up to a sharp
+    edge, and counts like the rest of the leaf where this counts no more than it.
+    """
+    lab, sheet = contrast.lab, contrast.sheet
+    if is_card(sheet):
+        lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
+        is_alike = np.hypot(a, b) < _SAME_HUE * lightness
+        return Metric(lightness_share=1.0) if is_alike else METRIC
+    chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
+    inside = cv2.erode(leaf, SQUARE).view(bool)
+    outside = cv2.dilate(leaf, SQUARE, iterations=2) == 0
+    if not inside.any() or not outside.any():
+        return METRIC
+    area = cv2.countNonZero(leaf)
+    typical = float(np.percentile(chroma[inside], 75))
+    darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
+    is_shade = inside & (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
+    if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
+        return Metric(lightness_share=0.0)
+    noise = _NOISE * float(np.median(chroma[outside]))
+    is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
+    margin = _open(is_pale).view(bool) & (leaf == 0)
+    if np.count_nonzero(margin & outside) < _MIN_MARGIN_AREA * area:
+        return METRIC
+    margin = find_joined(margin, leaf) & outside
+    if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
+        return METRIC
+    level = float(np.median(chroma[margin]))
+    whole = margin.view(np.uint8) | cv2.dilate(leaf, SQUARE, iterations=3)
+    edge = _mark_rim(whole).view(bool) & (cv2.dilate(leaf, SQUARE, iterations=4) == 0)
+    steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge]
+    is_sharp = steps.size > 0 and np.median(steps) > _SHARP * level
+    return Metric(ceiling=level) if is_sharp else METRIC
+
+
+def _open(mask: Mask) -> Plane:
+    return cv2.morphologyEx(mask.view(np.uint8), cv2.MORPH_OPEN, SQUARE)
+
+
+def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:
+    """Mark the reduced pixels whose full-resolution pixels must be classified."""
+    is_above = cv2.dilate(distance, SQUARE) > scale(cuts, _CERTAIN_SHEET)
+    is_below = cv2.erode(distance, SQUARE) < scale(cuts, _CERTAIN_LEAF)
+    return (is_above & is_below).view(np.uint8)
+
+
+def _mark_rim(mask: Plane) -> Plane:
+    """Mark one pixel on both sides of a mask's edge, which may lie in either."""
+    return cv2.dilate(mask, SQUARE) - cv2.erode(mask, SQUARE)
+
+
+def _classify_subpixels(
+    picture: Image, marked: Plane, contrast: Contrast
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """Classify the four pixels of each marked, downsampled pixel by their colour.
+
+    `contrast` is that of the smallest picture of the pyramid. Returns the flat indices
+    of the n marked pixels, of their pixels in the picture, (4, n), and whether these
+    are leaf.
+    """
+    # NumPy searches bools several times faster than integers.
+    cells = np.flatnonzero(marked.view(bool))
+    if not cells.size:
+        # OpenCV refuses to convert the colour of nothing.
+        return cells, np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
+    width = marked.shape[1]
+    rows, cols = np.divmod(cells, width)
+    # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are
+    # fast on long rows.
+    indices = 2 * (rows * picture.shape[1] + cols) + np.array(
+        [[0], [1], [picture.shape[1]], [picture.shape[1] + 1]]
+    )
+    # Rows and columns that downsampling dropped at the end take the values of the last
+    # one.
+    last_row, last_col = np.array(contrast.cuts.shape) - 1
+    factor = width // (last_col + 1)
+    places = np.minimum(rows // factor, last_row) * (last_col + 1)
+    places += np.minimum(cols // factor, last_col)
+    lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
+    behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
+    distance = measure_sheet_distance(lab, behind, *contrast.metric)
+    return cells, indices, distance > contrast.cuts.take(places)
+
+
+def _upsample2(mask: Plane, picture: Image) -> Plane:
+    """Double a mask to the size of a picture.
+
+    An odd last row or column repeats the one before.
+    """
+    mask = cv2.resize(mask, None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
+    below, right = np.subtract(picture.shape[:2], mask.shape).tolist()
+    if not below and not right:
+        return mask
+    return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE)
+
+
+def _estimate_coverage(leaf: Plane, contrast: Contrast) -> Plane:
+    """Estimate the covered part of each pixel: half at the threshold."""
+    parts = cv2.divide(contrast.distance, contrast.cuts, scale=127.5)
+    edge = cv2.copyTo(cv2.max(parts, 128), leaf, cv2.min(parts, 127))
+    return cv2.copyTo(edge, _mark_rim(leaf), leaf * np.uint8(255))
+
+
+def _estimate_confidence(leaf: Plane, contrast: Contrast) -> float:
+    """Estimate the confidence of a mask: it stands out evenly and isn't cut off."""
+    if cv2.countNonZero(leaf) in (0, leaf.size):
+        return 0.0
+    (inside,), (inside_scatter,) = cv2.meanStdDev(contrast.distance, mask=leaf)
+    (outside,), (outside_scatter,) = cv2.meanStdDev(contrast.distance, mask=1 - leaf)
+    step = float(inside.item() - outside.item())
+    scatter = float(inside_scatter.item() + outside_scatter.item())
+    # Both are 1 for a leaf on a clean sheet: a step of several times the smallest cut,
+    # well above the scatter.
+    enough = 3 * contrast.floor
+    if contrast.metric.ceiling < METRIC.ceiling:
+        enough = min(enough, LOCAL_CUT * contrast.metric.ceiling)
+    height = min(max(step / enough, 0), 1)
+    separation = min(max(step / (1.5 * scatter + 1e-6), 0), 1)
+    return height * separation * (1 - float(list_border(leaf).mean()))
