@@ -15,11 +15,8 @@ from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.evaluation import Part, Records, RunsLike
 from leafid.scoring.reading.inputs import to_runs
 from leafid.scoring.reading.runs import KnownNames, Run
-from leafid.scoring.reading.truth import (
-    GroundTruth,
-    make_ground_truth,
-    select_scored,
-)
+from leafid.scoring.reading.truth import GroundTruth, make_ground_truth
+from leafid.scoring.reading.truth_reading import select_scored
 from leafid.scoring.tables import Rows, Table
 from leafid.textfiles import LineProblems
 
