@@ -45,6 +45,8 @@ Rankings = Mapping[
 #: Scores, float (n, n_species), of pictures and species, or a data frame.
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Any
 RunLike = StrPath | Run | Rankings | Scores
+# The kinds of runs that have a name.
+_NAMED = (str, os.PathLike, Run)
 
 
 def to_ground_truth(
@@ -110,7 +112,7 @@ def to_runs(
     There is one run, a sequence of paths or runs, or a mapping of runs by name; names
     differ. They are read, and checked, as by `read_run`.
     """
-    if isinstance(runs, (str, os.PathLike, Run)) or not np.iterable(runs):
+    if isinstance(runs, _NAMED) or not np.iterable(runs):
         runs = [runs]
     if _is_scores(runs) or (isinstance(runs, Mapping) and _is_run(runs, known)):
         runs = {"run": runs}
@@ -126,14 +128,17 @@ def _name_runs(runs: Sequence[Any]) -> dict[str, Any]:
 
     A `UsageError` says that a run is there twice.
     """
-    files = [run.name if isinstance(run, Run) else run for run in runs]
-    names = [PurePath(str(file)).name for file in files]
+    files = []
+    for run in runs:
+        if not isinstance(run, _NAMED):
+            raise InputError(f"runs: expected a path or a run, found {run!r:.100}")
+        files.append(run.name if isinstance(run, Run) else os.fspath(run))
+    names = [PurePath(file).name for file in files]
     if len({PurePath(name).stem for name in names}) < len(runs):
-        names = [re.sub(r"\W+", "-", str(file)).strip("-") for file in files]
+        names = [re.sub(r"\W+", "-", file).strip("-") for file in files]
     if len({*names}) < len(runs):
-        paths = ", ".join(map(str, files))
         raise UsageError(
-            f"expected run files that differ, found {paths}; name each once"
+            f"expected run files that differ, found {', '.join(files)}; name each once"
         )
     return dict(zip(names, runs, strict=True))
 
