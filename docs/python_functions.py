@@ -52,6 +52,7 @@ ELSEWHERE = {
     "explain": {
         "output": "the `Explanation`, which a notebook shows",
         "format": "`Explanation.to_dict`",
+        "pictures": "`picture`",
     },
     "measure": {
         "format": "(a list of dictionaries)",
@@ -129,7 +130,7 @@ ELSEWHERE = {
     },
     "": {
         "collections": "`collection`",
-        "pictures": "`picture` or `image`",
+        "pictures": "`image`",
         "assume_type": "`acquisition_type`",
         "language": "`leafid.using_language`",
         "layout": "`leafid.read_collection`",
