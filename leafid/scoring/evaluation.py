@@ -123,7 +123,6 @@ def evaluate(
     taxonomy: Labelled | None = None,
     official: bool = False,
     leave_out_missing: bool = False,
-    per_picture: bool = False,
     sets: bool = False,
     average: float | Iterable[float] = (),
     validation: RunsLike | None = None,
@@ -172,8 +171,6 @@ def evaluate(
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer
         does.
-    per_picture : bool, default False
-        The same as `by` "picture": a record for each run and picture.
     sets : bool, default False
         Score the runs as set-valued predictions as well: the table "sets".
     average : float or several, optional
@@ -221,7 +218,7 @@ def evaluate(
     ------------  ---  --------  -----  ----
     all pictures  run         2  .500   .750
     """
-    groups = ["picture"] if per_picture else list_values("by", by, str)
+    groups = list_values("by", by, str)
     for group in groups:
         if group not in ROWS:
             raise UsageError(f"expected a group ({', '.join(ROWS)}), found {group!r}")
@@ -240,7 +237,8 @@ def evaluate(
             f"{count_noun(len(fitted), 'validation run')} for "
             f"{count_noun(len(answers), 'run')}"
         )
-    if options.needs_families or output is not None:
+    names = [metric.name for metric in options.metrics]
+    if "S-family" in names or output is not None:
         warn_of_families(judged)
     known = full_truth.select_known()
     tables = {

@@ -260,15 +260,6 @@ _METRICS = {
         score_all=partial(_calibration_error, is_equal_width=True),
         needs_probabilities=True,
     ),
-    "brier-reliability": Metric(
-        score_all=partial(_score_brier_part, part=0), needs_probabilities=True
-    ),
-    "brier-resolution": Metric(
-        score_all=partial(_score_brier_part, part=1), needs_probabilities=True
-    ),
-    "brier-uncertainty": Metric(
-        score_all=partial(_score_brier_part, part=2), needs_probabilities=True
-    ),
     "aurc": Metric(score_all=_score_withheld),
     "auroc": Metric(
         score_all=lambda run: open_set_classification_rate(*split_scores(run))
@@ -283,6 +274,10 @@ _METRICS = {
     "set-size": Metric(lambda run: run.size, highest=np.inf),
     "empty-sets": Metric(lambda run: ~run.covered),
 }
+for _index, _part in enumerate(("reliability", "resolution", "uncertainty")):
+    _METRICS[f"brier-{_part}"] = Metric(
+        score_all=partial(_score_brier_part, part=_index), needs_probabilities=True
+    )
 #: The names of the metrics that are shown where nobody asks for others, of the metrics
 #: of sets, and of the metrics that tell known species from unknown ones.
 DEFAULT_METRICS = ("S", "top-1", "top-5")

@@ -54,11 +54,6 @@ class ScoreOptions:
     #: they count 0.
     leave_out_missing: bool = False
 
-    @property
-    def needs_families(self) -> bool:
-        """Whether a score depends on the families of species."""
-        return any(metric.name == "S-family" for metric in self.metrics)
-
     def with_metrics(self, names: Sequence[str]) -> "ScoreOptions":
         """Take other metrics."""
         return replace(self, metrics=find_metrics(names))
