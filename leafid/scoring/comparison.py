@@ -25,7 +25,6 @@ from leafid.scoring.reading.inputs import to_ground_truth
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
     Intervals,
-    Pairs,
     ScoredGroup,
     ScoreOptions,
     compute_statistics,
@@ -88,7 +87,8 @@ def make_comparison_table(
     heading: str,
     groups: Sequence[ScoredGroup],
     options: ScoreOptions,
-    pairs: Pairs = "all",
+    *,
+    first_only: bool = False,
 ) -> Table:
     """Tabulate the differences between runs on each group of pictures.
 
@@ -100,7 +100,7 @@ def make_comparison_table(
     rows: Rows = []
     for group, metric in product(groups, options.metrics):
         statistics = compute_statistics(metric, group.answers)
-        tests = find_differences(statistics, bootstrap, pairs)
+        tests = find_differences(statistics, bootstrap, first_only=first_only)
         differences = estimate_scores(
             statistics, options, [(a, b) for a, b, *_ in tests]
         )
@@ -115,13 +115,13 @@ def make_comparison_table(
             row.append(count_plants_needed(by_plant, bootstrap.seed))
             rows.append(row)
     notes = [
+        *describe_options(options),
         f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
         "pairs of each group and metric",
         "effect size: A - B over its standard deviation by plant (Cohen's d)",
         f"{needed}: how many show a difference of {DIFFERENCE:g} between runs that "
         f"differ so (p < {SIGNIFICANT:g} with probability {POWER:g})",
     ]
-    notes[:0] = describe_options(options, is_tested=False)
     if untested := [metric.name for metric in options.metrics if metric.score_all]:
         notes.append(f"there is no test of {', '.join(untested)}")
     names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)", "effect size"]

@@ -219,14 +219,6 @@ def _score_confident(run: JudgedRun, percentage: int) -> float:
     return float(accuracies[n_answers - 1]) if n_answers else np.nan
 
 
-def _score_withheld(run: JudgedRun) -> float:
-    return 1 - accuracy_score(score_selectively(run))
-
-
-def _score_confident_unknown(run: JudgedRun) -> float:
-    return accuracy_score(split_scores(run)[1] >= CONFIDENT)
-
-
 #: How the metrics of ``metrics.csv`` are computed, besides ``top-K``, ``macro-top-K``
 #: and ``accuracy-at-P``.
 _METRICS = {
@@ -260,14 +252,15 @@ _METRICS = {
         score_all=partial(_calibration_error, is_equal_width=True),
         needs_probabilities=True,
     ),
-    "aurc": Metric(score_all=_score_withheld),
+    "aurc": Metric(score_all=lambda run: 1 - accuracy_score(score_selectively(run))),
     "auroc": Metric(
         score_all=lambda run: open_set_classification_rate(*split_scores(run))
     ),
     "oscr": Metric(score_all=_score_open_set),
     "fpr-95": Metric(score_all=lambda run: false_positive_rate(*split_scores(run))),
     "confident-unknown": Metric(
-        score_all=_score_confident_unknown, needs_probabilities=True
+        score_all=lambda run: accuracy_score(split_scores(run)[1] >= CONFIDENT),
+        needs_probabilities=True,
     ),
     "coverage": Metric(_score_named),
     "macro-coverage": Metric(_score_named, "species"),

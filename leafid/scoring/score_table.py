@@ -37,8 +37,6 @@ MEAN_OF_TYPES = "mean of types"
 #: How the spread of a score is shown: the ends of its interval, its standard error, or
 #: not at all.
 Intervals = Literal["bounds", "error", "none"]
-#: Which runs are compared: every two, or each with the first one.
-Pairs = Literal["all", "first"]
 #: The number of plants below which a note says that an interval is wide.
 FEW_PLANTS = 30
 
@@ -163,7 +161,12 @@ def make_score_table(
     details = {"missing", "plants"}
     if not any(row[3] for row in rows):
         details.add("left out")
-    notes = describe_options(options, bool(letters))
+    notes = describe_options(options)
+    if letters:
+        notes.append(
+            f"raised letters: better than these runs (p < {SIGNIFICANT:g}, paired "
+            "randomisation over plants, Holm's correction)"
+        )
     if smallest := _describe_smallest(rows, options.metrics):
         notes.append(smallest)
     few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
@@ -346,7 +349,7 @@ def _describe_smallest(rows: Rows, metrics: Sequence[Metric]) -> str:
     )
 
 
-def describe_options(options: ScoreOptions, is_tested: bool) -> list[str]:
+def describe_options(options: ScoreOptions) -> list[str]:
     """Describe what follows the scores of a table."""
     bootstrap = options.bootstrap
     spreads = {
@@ -357,16 +360,11 @@ def describe_options(options: ScoreOptions, is_tested: bool) -> list[str]:
     notes = []
     if spread and any(metric.score_pictures for metric in options.metrics):
         notes.append(f"{spread}, bootstrap over plants, {bootstrap}")
-    if is_tested:
-        notes.append(
-            f"raised letters: better than these runs (p < {SIGNIFICANT:g}, paired "
-            "randomisation over plants, Holm's correction)"
-        )
     return notes
 
 
 def find_differences(
-    statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
+    statistics: Sequence[Statistics], bootstrap: Bootstrap, *, first_only: bool = False
 ) -> list[tuple[int, int, float, float, Floats]]:
     """Test every two of the runs that have a score, or each with the first one.
 
@@ -378,7 +376,7 @@ def find_differences(
         for index, score in enumerate(statistics)
         if score.sums.shape[0] and not isnan(score.compute())
     ]
-    tested = [(a, b) for a, b in combinations(scored, 2) if pairs == "all" or a == 0]
+    tested = [(a, b) for a, b in combinations(scored, 2) if not (first_only and a)]
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
     by_plant = score_plants_alone(statistics)

@@ -225,8 +225,9 @@ def make_experiment_tables(
     n_repeats = max(group.n_repeats for group in groups)
     tables = {"scores": add_held_out_notes(scores, n_repeats)}
     if len(groups[0].answers) > 1:
-        differences = make_comparison_table(heading, groups, options, "first")
-        tables["differences"] = differences
+        tables["differences"] = make_comparison_table(
+            heading, groups, options, first_only=True
+        )
     if 0 not in varying or not can_rank():
         return tables, {}
     ranks, diagrams = rank_runs(scores, setting_of, options.metrics)

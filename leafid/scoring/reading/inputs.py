@@ -87,9 +87,10 @@ def to_ground_truth(
         more = read_pictures(taxonomy, "taxonomy")
     if not is_path(truth):
         pictures = to_pictures(truth, source)
-        scored = select_scored(pictures, part, source="pictures")
+        source = str(getattr(truth, "root", source))
+        scored = select_scored(pictures, part, source=source)
         known = collect_known_names([*more, *pictures])
-        ground_truth = make_ground_truth(scored, known, source="pictures")
+        ground_truth = make_ground_truth(scored, known, source=source)
     else:
         source = os.fspath(truth)
         ground_truth = read_ground_truth(truth, part=part, more=more, **reading)
