@@ -249,8 +249,8 @@ def evaluate(
         of_sets = options.with_metrics(SET_METRICS)
         tables["sets"] = make_group_table(full_truth, judged, of_sets, title="Sets")
     if n_unknown := len(full_truth) - len(known):
-        message = "%d pictures of unknown species count in the table of an open world"
-        logger.info(message, n_unknown)
+        pictures = count_noun(n_unknown, "picture")
+        logger.info("in the open world: %s of unknown species", pictures)
         open_world = options.with_metrics(OPEN_WORLD_METRICS)
         tables["open world"] = make_group_table(
             full_truth, judged, open_world, title="Open world"

@@ -330,15 +330,14 @@ def estimate_scores(
     return estimates
 
 
-def _describe_smallest(rows: Rows, metrics: Sequence[Metric]) -> str:
+def _describe_smallest(rows: Sequence[Any], metrics: Sequence[Metric]) -> str:
     """Describe the smallest differences that each group shows, where there are any."""
     groups: dict[Cell, str] = {}
     for row in rows:
         shown = []
         for metric, estimate in zip(metrics, row[-len(metrics) :], strict=True):
-            assert isinstance(estimate, Estimate)
-            if not isnan(estimate.smallest_difference):
-                shown.append(f"{metric.name} {estimate.smallest_difference:.2g}")
+            if not isnan(smallest := estimate.smallest_difference):
+                shown.append(f"{metric.name} {smallest:.2g}")
         if shown:
             groups[row[0]] = f"{row[0]} {', '.join(shown)}"
     if not groups:
