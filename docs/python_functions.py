@@ -7,16 +7,79 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import sys
 from pathlib import Path
 
-import leafid
 from leafid.cli.arguments import Parser
-from leafid.cli.main import COMMANDS, GROUPS
+from leafid.cli.main import COMMANDS
 
 MARKS = ("<!-- functions -->\n", "<!-- end -->\n")
+#: The functions of commands that are called otherwise.
+FUNCTIONS = {
+    "predict": "leafid.Model.identify",
+    "evaluate-irma": "leafid.tasks.irma.year_errors",
+    "evaluate-interpretation": "leafid.tasks.interpretation.metric.score_objects",
+    "evaluate-annotation": "leafid.tasks.annotation2016.scoring.score_annotation",
+    "check-annotation": "leafid.tasks.annotation2016.files.read_annotations",
+}
+#: Why commands have no function.
+REASONS = {
+    "serve": "none: it answers browsers, with the answers of `leafid.Model.identify`",
+    "info": "none: it shows what `leafid.read_collection` or `leafid.load_model` reads",
+    "cache": "none: the cache is a folder, which any program can remove",
+}
+_ONE_PICTURE = "(one picture in a call)"
+_ONLY_COMMAND = "(only in the command)"
+_MASK = "`leaf`"
+_ALLOWED_NAMES = "`allowed`"
 #: What takes the place of options that are no arguments, by the command or for all.
 ELSEWHERE = {
+    "predict": {
+        "output": "`Answer.to_dict`",
+        "format": "`Answer.to_dict`",
+        "together": "`Model.identify_plant`",
+        "group_by": "`sessions`, and `Model.identify_plant`",
+        "each_leaf": _ONLY_COMMAND,
+        "top": "`Answer.ranking`",
+        "set": "`leafid.model.thresholds.select_set`",
+        "open_world": "`Answer.calibrate`",
+        "model": "`leafid.load_model`",
+        "cache": "(no cache is used)",
+        "no_cache": "(no cache is used)",
+        "cache_limit": "(no cache is used)",
+    },
+    "explain": {
+        "output": "the `Explanation`, which a notebook shows",
+        "format": "`Explanation.to_dict`",
+        "pictures": "`picture`",
+    },
+    "measure": {
+        "format": "(a list of dictionaries)",
+        "output": "(a list of dictionaries)",
+        "masks": _MASK,
+        "overlay": "`Segmentation.plot`",
+        "list": "(the keys of the dictionaries)",
+        "dpi": "`mm_per_pixel`",
+        "scale_from": _ONLY_COMMAND,
+        "scale": "`mm_per_pixel`",
+        "cluster": _ONE_PICTURE,
+    },
+    "segment": {
+        "output": "`Segmentation.mask`",
+        "crop": "`leafid.segmentation.crop.crop_leaf`",
+        "each_leaf": _ONLY_COMMAND,
+        "model": "(the bundled model)",
+        "cluster": _ONE_PICTURE,
+    },
+    "describe": {
+        "masks": _MASK,
+        "list": "(the keys of the dictionary)",
+        "output": "(a dictionary)",
+        "model": "`leafid.segment`",
+        "assume_type": "`leafid.segment`",
+        "cluster": _ONE_PICTURE,
+    },
     "check": {"to": "`leafid.convert`"},
     "evaluate": {"list": "(names of metrics)"},
     "experiment": {
@@ -31,8 +94,45 @@ ELSEWHERE = {
         "thumbnails_of": "`thumbnails`",
         "licence": "`Picture.licence`",
     },
+    "evaluate-irma": {
+        "runs": "`run`",
+        "codes": "`table`",
+        "by_picture": "(the errors of each picture)",
+        "format": "(a dictionary)",
+        "table": "(a dictionary)",
+    },
+    "evaluate-interpretation": {
+        "truth": "`pair`",
+        "result": "`pair`",
+        "matching": "`parameters`",
+        "threshold": "`parameters`",
+        "alpha": "`parameters`",
+        "distances": "`parameters`",
+        "by_picture": _ONE_PICTURE,
+        "format": "(a dictionary)",
+        "table": "(a dictionary)",
+    },
+    "evaluate-annotation": {
+        "runs": "`run`",
+        "by_picture": "(the second dictionary)",
+        "by_concept": "(the second dictionary)",
+        "pictures": "`leafid.tasks.annotation2016.files.read_annotations`",
+        "concepts": "`leafid.tasks.annotation2016.files.read_annotations`",
+        "illustrations": "`leafid.tasks.annotation2016.files.read_annotations`",
+        "format": "(dictionaries)",
+        "table": "(dictionaries)",
+    },
+    "check-annotation": {
+        "runs": "`path`",
+        "pictures": _ALLOWED_NAMES,
+        "concepts": _ALLOWED_NAMES,
+        "illustrations": _ALLOWED_NAMES,
+    },
     "": {
         "collections": "`collection`",
+        "pictures": "`image`",
+        "assume_type": "`acquisition_type`",
+        "language": "`leafid.using_language`",
         "layout": "`leafid.read_collection`",
         "metadata": "`leafid.read_collection`",
         "label_from": "`leafid.read_collection`",
@@ -45,6 +145,7 @@ ELSEWHERE = {
         "table": "`Records.tables`",
         "no_cache": "`cache`",
         "cache_limit": "(`leafid.features.feature_cache.FeatureCache`)",
+        "jobs": _ONE_PICTURE,
         "cluster": "(`leafid.parallel.cluster.on_cluster`)",
     },
 }
@@ -58,30 +159,34 @@ def insert_table(page: str) -> str:
 
 
 def format_table() -> str:
-    """Format a row for each command that trains or scores."""
+    """Format a row for each command."""
     lines = [
         "| command | function | options that are arguments | other options | "
         "arguments without an option |\n",
         "|---|---|---|---|---|\n",
     ]
-    for command in (*GROUPS["train"], *GROUPS["score"]):
-        function = getattr(leafid, command.replace("-", "_"))
-        arguments = [*inspect.signature(function).parameters]
+    for command in COMMANDS:
+        if command in REASONS:
+            lines.append(f"| `{command}` | {REASONS[command]} | | | |\n")
+            continue
+        path = FUNCTIONS.get(command, f"leafid.{command.replace('-', '_')}")
+        arguments = [*inspect.signature(pkgutil.resolve_name(path)).parameters]
         options = list_options(command)
-        same = [f"`{name}`" for name in options if name in arguments]
+        elsewhere = ELSEWHERE.get(command, {})
+        same = [name for name in options if name in {*arguments} - {*elsewhere}]
         others: dict[str, list[str]] = {}
         for name in options:
-            if name not in arguments:
-                place = ELSEWHERE.get(command, {}).get(name) or ELSEWHERE[""][name]
+            if name not in same:
+                place = elsewhere.get(name) or ELSEWHERE[""][name]
                 others.setdefault(place, []).append(f"`{name}`")
         cells = [f"{', '.join(names)}: {place}" for place, names in others.items()]
         taken = " ".join(others)
         alone = [
             f"`{name}`"
             for name in arguments
-            if name not in options and f"`{name}`" not in taken
+            if name not in (*same, "self") and f"`{name}`" not in taken
         ]
-        row = (f"`{command}`", f"`leafid.{function.__name__}`", ", ".join(same))
+        row = (f"`{command}`", f"`{path}`", ", ".join(f"`{name}`" for name in same))
         lines.append(f"| {' | '.join((*row, '; '.join(cells), ', '.join(alone)))} |\n")
     return "".join(lines)
 

@@ -18,12 +18,12 @@ from .pictures.picture import AcquisitionType as AcquisitionType
 from .pictures.picture import Collection as Collection
 from .pictures.picture import Picture as Picture
 from .pictures.reading import read_collection as read_collection
+from .scoring.comparison import compare as compare
 from .scoring.curves import compute_curves as compute_curves
-from .scoring.evaluation import check as check
-from .scoring.evaluation import compare as compare
-from .scoring.evaluation import convert as convert
 from .scoring.evaluation import evaluate as evaluate
 from .scoring.hierarchy import evaluate_hierarchy as evaluate_hierarchy
+from .scoring.reading.checking import check as check
+from .scoring.reading.checking import convert as convert
 from .scoring.resampling import Bootstrap as Bootstrap
 from .segmentation.result import Segmentation as Segmentation
 from .studies.api import crossval as crossval

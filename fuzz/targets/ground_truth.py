@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.scoring.reading.truth import (
+from leafid.scoring.reading.truth_reading import (
     read_ground_truth,
     read_ground_truth_file,
     read_known_names,

@@ -17,7 +17,7 @@ from leafid.scoring.evaluation import (
     read_and_judge,
 )
 from leafid.scoring.reading.inputs import to_ground_truth
-from leafid.scoring.reading.truth import find_collection
+from leafid.scoring.reading.truth_reading import find_collection
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import Intervals
 from leafid.scoring.tables import render

@@ -30,17 +30,13 @@ from leafid.scoring.answers import (
     make_agreement_table,
     make_answer_table,
 )
+from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.curves import CURVES, make_curve_table
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, find_metrics
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
-from leafid.scoring.score_table import (
-    ScoreOptions,
-    make_comparison_table,
-    make_group_table,
-    make_groups,
-)
+from leafid.scoring.score_table import ScoreOptions, make_group_table, make_groups
 from leafid.scoring.tables import Rows, Table
 from leafid.segmentation.segment import draw_overlay
 

@@ -1,6 +1,6 @@
 """What runs answer to single pictures: scores, confusions, and where runs differ."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 
 from leafid.errors import UsageError
-from leafid.grouping import group_by
 from leafid.metrics.averages import Booleans
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.reading.truth import GroundTruth
@@ -52,14 +51,14 @@ def find_confusions(run: JudgedRun, truth: GroundTruth) -> list[Confusion]:
     wrong = np.flatnonzero(run.covered & (run.rank != 1))
     wrong = wrong[np.argsort(-run.first_score[wrong], kind="stable")]
     n_pictures = Counter(truth.species)
+    pictures = defaultdict(list)
+    for index in wrong.tolist():
+        pair = (truth.species[index], run.answer[index])
+        pictures[pair].append(truth.pictures[index])
     confusions = []
-    pairs = group_by(
-        wrong.tolist(), lambda index: (truth.species[index], run.answer[index])
-    )
-    for (species, predicted), indices in pairs.items():
-        names = tuple(truth.pictures[indices])
+    for (species, predicted), names in pictures.items():
         share = len(names) / n_pictures[species]
-        confusions.append(Confusion(species, predicted, names, share))
+        confusions.append(Confusion(species, predicted, tuple(names), share))
     return sorted(
         confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted)
     )

@@ -7,12 +7,9 @@ from importlib import import_module
 from numbers import Real
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike
-
 from leafid.checking import check_arguments
 from leafid.errors import (
     InputError,
-    ProblemsError,
     UsageError,
     naming_what_to_install,
 )
@@ -21,12 +18,10 @@ from leafid.grouping import count_noun
 from leafid.pictures.columns import (
     Labelled,
     TypeName,
-    is_path,
     list_values,
-    to_pictures,
 )
 from leafid.scoring.answers import make_confusion_table, make_picture_score_table
-from leafid.scoring.judging import JudgedRun, judge_runs
+from leafid.scoring.judging import JudgedRun, judge_runs, warn_of_families
 from leafid.scoring.metrics import (
     OPEN_WORLD_METRICS,
     SET_METRICS,
@@ -34,30 +29,21 @@ from leafid.scoring.metrics import (
 )
 from leafid.scoring.official import format_official_files
 from leafid.scoring.plants import make_plant_table
-from leafid.scoring.reading.inputs import Rankings, to_ground_truth, to_runs
-from leafid.scoring.reading.run_formats import WRITERS, write_qrels
-from leafid.scoring.reading.runs import KnownNames, Run
-from leafid.scoring.reading.truth import (
-    GroundTruth,
-    collect_known_names,
-    read_known_names,
-)
+from leafid.scoring.reading.inputs import RunLike, to_ground_truth, to_runs
+from leafid.scoring.reading.run_formats import write_qrels
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
     GROUPS,
     Intervals,
     ScoreOptions,
-    make_comparison_table,
     make_group_table,
-    make_groups,
-    make_score_table,
 )
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import FORMATS, Table, render
 
-Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Any
 TruthLike = Labelled | GroundTruth
-RunLike = StrPath | Run | Rankings | Scores
 RunsLike = RunLike | Sequence[StrPath | Run] | Mapping[str, RunLike]
 Part = Literal["train", "val", "test"]
 #: What the rows of a table may be.
@@ -87,8 +73,9 @@ class Records(list[dict[str, Any]]):
         """The differences between runs, where they were tested as well."""
         return self.tables.get("differences")
 
-    def list_tables(self) -> list[Table]:
-        """List all tables, as commands print them."""
+    @property
+    def all_tables(self) -> list[Table]:
+        """The table and the further ones, as commands print them."""
         return [self.table, *(records.table for records in self.tables.values())]
 
     def render(self, form: str = "text", digits: int = 3) -> str:
@@ -136,7 +123,6 @@ def evaluate(
     taxonomy: Labelled | None = None,
     official: bool = False,
     leave_out_missing: bool = False,
-    per_picture: bool = False,
     sets: bool = False,
     average: float | Iterable[float] = (),
     validation: RunsLike | None = None,
@@ -185,8 +171,6 @@ def evaluate(
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer
         does.
-    per_picture : bool, default False
-        The same as `by` "picture": a record for each run and picture.
     sets : bool, default False
         Score the runs as set-valued predictions as well: the table "sets".
     average : float or several, optional
@@ -234,7 +218,7 @@ def evaluate(
     ------------  ---  --------  -----  ----
     all pictures  run         2  .500   .750
     """
-    groups = ["picture"] if per_picture else list_values("by", by, str)
+    groups = list_values("by", by, str)
     for group in groups:
         if group not in ROWS:
             raise UsageError(f"expected a group ({', '.join(ROWS)}), found {group!r}")
@@ -253,8 +237,9 @@ def evaluate(
             f"{count_noun(len(fitted), 'validation run')} for "
             f"{count_noun(len(answers), 'run')}"
         )
-    if options.needs_families or output is not None:
-        full_truth.warn_of_families(answers)
+    names = [metric.name for metric in options.metrics]
+    if "S-family" in names or output is not None:
+        warn_of_families(judged)
     known = full_truth.select_known()
     tables = {
         group: _make_table(group, full_truth, judged, options)
@@ -263,17 +248,17 @@ def evaluate(
     if sets:
         of_sets = options.with_metrics(SET_METRICS)
         tables["sets"] = make_group_table(full_truth, judged, of_sets, title="Sets")
-    if sizes:
-        tables["average"] = make_average_table(known, answers, sizes, fitted)
-    if plants:
-        tables["plants"] = make_plant_table(answers, known)
     if n_unknown := len(full_truth) - len(known):
-        message = "%d pictures of unknown species count in the last table"
-        logger.info(message, n_unknown)
+        pictures = count_noun(n_unknown, "picture")
+        logger.info("in the open world: %s of unknown species", pictures)
         open_world = options.with_metrics(OPEN_WORLD_METRICS)
         tables["open world"] = make_group_table(
             full_truth, judged, open_world, title="Open world"
         )
+    if sizes:
+        tables["average"] = make_average_table(known, answers, sizes, fitted)
+    if plants:
+        tables["plants"] = make_plant_table(answers, known)
     if qrels is not None:
         with open_output(qrels) as stream:
             write_qrels(known.pictures, known.species, stream)
@@ -296,137 +281,6 @@ def _make_table(
     if rows == "confusion":
         return make_confusion_table(truth, runs)
     return make_group_table(truth, runs, options, rows)
-
-
-@check_arguments
-def compare(
-    truth: TruthLike,
-    runs: RunsLike,
-    metrics: Iterable[str] | None = ("S",),
-    *,
-    intervals: Intervals = "bounds",
-    bootstrap: Bootstrap | None = None,
-    part: Part | None = None,
-    only_type: TypeName | None = None,
-) -> Records:
-    """Test whether runs differ, each with every other, as ``leafid compare`` does.
-
-    Parameters
-    ----------
-    truth, runs, metrics, intervals, bootstrap, part, only_type
-        As in `evaluate`, with at least two runs.
-
-    Returns
-    -------
-    list of dict
-        A record for each acquisition type (and their mean, and all pictures), metric
-        and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
-        two-sided probability by paired randomisation over plants if both were equally
-        good, "p (Holm)" the same corrected for the number of pairs, "A - B low" and
-        "A - B high" the ends of its interval, "effect size" Cohen's d over plants, and
-        "plants for 0.02" how many plants show such a difference (NaN where there
-        is none). Its table "scores" has the scores.
-
-    Raises
-    ------
-    UsageError
-        When there is one run only, or no such metric.
-    LeafidError
-        When something is wrong with the ground truth or a run.
-    """
-    options = make_options(metrics, intervals, bootstrap)
-    ground_truth = to_ground_truth(truth, part=part, only_type=only_type)
-    _, judged = read_and_judge(runs, ground_truth)
-    if len(judged) < 2:
-        raise UsageError("expected at least two runs to compare, found one")
-    groups = make_groups(ground_truth, [[run] for run in judged])
-    scores = make_score_table("Scores by acquisition type", "type", groups, options)
-    return Records(make_comparison_table("type", groups, options), {"scores": scores})
-
-
-@check_arguments
-def check(run: RunLike, against: Labelled | None = None) -> list[str]:
-    """Check a run, as ``leafid check`` does.
-
-    Parameters
-    ----------
-    run : path-like, or a run as in `evaluate`
-    against : as `truth` in `evaluate`, optional
-        The collection or ground truth whose pictures, and some of whose species, the
-        run has to name. A warning counts the pictures that the run lacks.
-
-    Returns
-    -------
-    list of str
-        A line for each of the first 20 problems, and one for the others; none if the
-        run is correct.
-
-    Raises
-    ------
-    LeafidError
-        When there is no such file, or something is wrong with `against`.
-    """
-    known = _find_known_names(against)
-    try:
-        check_run(run, known)
-    except ProblemsError as error:
-        return [*error.problems]
-    return []
-
-
-@check_arguments
-def convert(
-    run: RunLike,
-    output: StrPath,
-    form: Literal["run", "csv", "trec"] = "run",
-    *,
-    against: Labelled | None = None,
-) -> None:
-    """Check a run, and write it as a file, as ``leafid check --to`` does.
-
-    Parameters
-    ----------
-    run, against
-        As in `check`.
-    output : path-like
-        The file to write.
-    form : {"run", "csv", "trec"}, default "run"
-        The format: the run file of 2011, a CSV table, or that of TREC.
-
-    Raises
-    ------
-    ProblemsError
-        When something is wrong with the run.
-    LeafidError
-        When a file can't be read or written.
-    """
-    write_run(check_run(run, _find_known_names(against)), output, form)
-
-
-def _find_known_names(against: Labelled | None) -> KnownNames | None:
-    if against is None:
-        return None
-    if is_path(against):
-        return read_known_names(against)
-    return collect_known_names(to_pictures(against, "against"))
-
-
-def check_run(run: RunLike, known: KnownNames | None) -> Run:
-    """Make a run of what a caller has.
-
-    A `ProblemsError` has what is wrong with it; a warning counts missing pictures.
-    """
-    [checked] = to_runs(run, known)
-    if known and (n_missing := len(known.pictures - {*checked.pictures})):
-        message = "%s: %d of %d pictures are missing"
-        logger.warning(message, checked.name, n_missing, len(known.pictures))
-    return checked
-
-
-def write_run(run: Run, output: StrPath, form: str) -> None:
-    """Write a run to a file in one of the formats of `WRITERS`."""
-    with open_output(output) as stream:
-        WRITERS[form](run, stream)
 
 
 def make_options(

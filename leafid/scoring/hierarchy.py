@@ -9,17 +9,13 @@ from leafid.checking import check_arguments
 from leafid.errors import LeafidError
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WILDCARD, WRONG_ERROR
-from leafid.pictures.columns import Labelled, TypeName, parse_type, read_pictures
+from leafid.pictures.columns import Labelled, TypeName, read_pictures
 from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.evaluation import Part, Records, RunsLike
-from leafid.scoring.reading.inputs import to_runs
+from leafid.scoring.reading.inputs import to_ground_truth, to_runs
 from leafid.scoring.reading.runs import KnownNames, Run
-from leafid.scoring.reading.truth import (
-    GroundTruth,
-    make_ground_truth,
-    select_scored,
-)
+from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.tables import Rows, Table
 from leafid.textfiles import LineProblems
 
@@ -55,21 +51,17 @@ def evaluate_hierarchy(
     LeafidError
         When some species has no genus, or something is wrong with a run.
     """
-    source = "truth"
-    if isinstance(truth, Collection):
-        source = str(truth.root)
     pictures = read_pictures(truth, "truth")
-    scored = select_scored(pictures, part, source=source)
-    ground_truth = make_ground_truth(scored, source=source).select_type(
-        parse_type("only_type", only_type), source
-    )
+    if not isinstance(truth, Collection):
+        truth = pictures
+    ground_truth = to_ground_truth(truth, part=part, only_type=only_type)
     more: Sequence[Picture] = ()
     if taxonomy is not None:
         more = read_pictures(taxonomy, "taxonomy")
     tree = Taxonomy.from_pictures([*pictures, *more])
     if len(tree.ranks) == 1:
         raise LeafidError(
-            f"{source}: expected a genus of every species, found some without; use "
+            "truth: expected a genus of every species, found some without; use "
             "'leafid evaluate'"
         )
     answers = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
-from leafid.metrics.averages import Booleans, Floats, Indices, to_indices
+from leafid.metrics.averages import Booleans, Floats, Indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run, select_rows
 from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, Texts
 
 logger = logging.getLogger(__name__)
+# What a run may name that knows no species.
+_UNKNOWN_GENUS = parse_genus(UNKNOWN_SPECIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class JudgedRun:
     plant: Indices
     #: Why the scores are no probabilities, or None where they are.
     problem: str | None = None
+    #: The genera of first species whose family is unknown, which makes it wrong.
+    genera_without_family: frozenset[str] = frozenset()
 
     @property
     def title(self) -> str:
@@ -107,6 +111,18 @@ def judge_runs(
     return judged
 
 
+def warn_of_families(runs: Iterable[JudgedRun]) -> None:
+    """Warn of genera that runs name first, and whose families are unknown."""
+    for run in runs:
+        if genera := ", ".join(sorted(run.genera_without_family)):
+            logger.warning(
+                "%s: expected genera of known families, found %s, which count as "
+                "wrong; name a collection that has them (--taxonomy)",
+                run.name,
+                genera,
+            )
+
+
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
@@ -115,7 +131,10 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     list.
     """
     predictions, picture, species = truth.locate(run)
-    labels = to_indices(truth.species)
+    labels, author, official_plant, plant = [
+        np.unique(column, return_inverse=True)[1]
+        for column in (truth.species, truth.author, truth.official_plant, truth.plant)
+    ]
     is_hit = species == labels[picture]
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated
     # species remains.
@@ -126,6 +145,11 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     species_names = np.array(run.species, object)[predictions.species_index]
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
+
+    named = predictions.species_index[first][truth.family[picture[first]] != UNKNOWN]
+    without_family = {
+        genera[index] for index in named.tolist() if families[index] == UNKNOWN
+    }
 
     def spread(rows: Indices, values: NDArray[Any], empty: Any = 0) -> NDArray[Any]:
         """Give each picture the value of its prediction among some rows."""
@@ -158,7 +182,8 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         family_correct=spread(first, compare(families, truth.family)),
         is_known=truth.species != UNKNOWN_SPECIES,
         problem=run.find_score_problem(),
-        author=to_indices(truth.author),
-        official_plant=to_indices(truth.official_plant),
-        plant=to_indices(truth.plant),
+        genera_without_family=frozenset(without_family - {_UNKNOWN_GENUS}),
+        author=author,
+        official_plant=official_plant,
+        plant=plant,
     )

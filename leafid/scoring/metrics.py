@@ -219,14 +219,6 @@ def _score_confident(run: JudgedRun, percentage: int) -> float:
     return float(accuracies[n_answers - 1]) if n_answers else np.nan
 
 
-def _score_withheld(run: JudgedRun) -> float:
-    return 1 - accuracy_score(score_selectively(run))
-
-
-def _score_confident_unknown(run: JudgedRun) -> float:
-    return accuracy_score(split_scores(run)[1] >= CONFIDENT)
-
-
 #: How the metrics of ``metrics.csv`` are computed, besides ``top-K``, ``macro-top-K``
 #: and ``accuracy-at-P``.
 _METRICS = {
@@ -260,29 +252,25 @@ _METRICS = {
         score_all=partial(_calibration_error, is_equal_width=True),
         needs_probabilities=True,
     ),
-    "brier-reliability": Metric(
-        score_all=partial(_score_brier_part, part=0), needs_probabilities=True
-    ),
-    "brier-resolution": Metric(
-        score_all=partial(_score_brier_part, part=1), needs_probabilities=True
-    ),
-    "brier-uncertainty": Metric(
-        score_all=partial(_score_brier_part, part=2), needs_probabilities=True
-    ),
-    "aurc": Metric(score_all=_score_withheld),
+    "aurc": Metric(score_all=lambda run: 1 - accuracy_score(score_selectively(run))),
     "auroc": Metric(
         score_all=lambda run: open_set_classification_rate(*split_scores(run))
     ),
     "oscr": Metric(score_all=_score_open_set),
     "fpr-95": Metric(score_all=lambda run: false_positive_rate(*split_scores(run))),
     "confident-unknown": Metric(
-        score_all=_score_confident_unknown, needs_probabilities=True
+        score_all=lambda run: accuracy_score(split_scores(run)[1] >= CONFIDENT),
+        needs_probabilities=True,
     ),
     "coverage": Metric(_score_named),
     "macro-coverage": Metric(_score_named, "species"),
     "set-size": Metric(lambda run: run.size, highest=np.inf),
     "empty-sets": Metric(lambda run: ~run.covered),
 }
+for _index, _part in enumerate(("reliability", "resolution", "uncertainty")):
+    _METRICS[f"brier-{_part}"] = Metric(
+        score_all=partial(_score_brier_part, part=_index), needs_probabilities=True
+    )
 #: The names of the metrics that are shown where nobody asks for others, of the metrics
 #: of sets, and of the metrics that tell known species from unknown ones.
 DEFAULT_METRICS = ("S", "top-1", "top-5")

@@ -1,5 +1,6 @@
 """The table of scores: runs by metrics, with intervals and significant differences."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
@@ -9,16 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from leafid.errors import UsageError
-from leafid.grouping import group_by
 from leafid.metrics.averages import Floats, Indices
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
 from leafid.scoring.power import (
-    DIFFERENCE,
     POWER,
     SIGNIFICANT,
-    compute_effect_size,
-    count_plants_needed,
     find_smallest_difference,
     score_plants_alone,
 )
@@ -40,8 +37,6 @@ MEAN_OF_TYPES = "mean of types"
 #: How the spread of a score is shown: the ends of its interval, its standard error, or
 #: not at all.
 Intervals = Literal["bounds", "error", "none"]
-#: Which runs are compared: every two, or each with the first one.
-Pairs = Literal["all", "first"]
 #: The number of plants below which a note says that an interval is wide.
 FEW_PLANTS = 30
 
@@ -56,11 +51,6 @@ class ScoreOptions:
     #: Leave out the pictures that a run lacks, as the official scorer does; otherwise
     #: they count 0.
     leave_out_missing: bool = False
-
-    @property
-    def needs_families(self) -> bool:
-        """Whether a score depends on the families of species."""
-        return any(metric.name == "S-family" for metric in self.metrics)
 
     def with_metrics(self, names: Sequence[str]) -> "ScoreOptions":
         """Take other metrics."""
@@ -99,7 +89,9 @@ def make_groups(
     column = names_of_groups
     if not column:
         column = getattr(truth, "official_plant" if by == "plant" else by)
-    rows = group_by(range(len(truth)), column.__getitem__)
+    rows = defaultdict(list)
+    for row, name in enumerate(column):
+        rows[name].append(row)
 
     def make_group(name: str, *parts: Any) -> ScoredGroup:
         answers = []
@@ -169,7 +161,12 @@ def make_score_table(
     details = {"missing", "plants"}
     if not any(row[3] for row in rows):
         details.add("left out")
-    notes = _describe(options, bool(letters))
+    notes = describe_options(options)
+    if letters:
+        notes.append(
+            f"raised letters: better than these runs (p < {SIGNIFICANT:g}, paired "
+            "randomisation over plants, Holm's correction)"
+        )
     if smallest := _describe_smallest(rows, options.metrics):
         notes.append(smallest)
     few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
@@ -250,7 +247,7 @@ def _mark_scores(
     A score is also marked by the letters of runs that it is significantly better than;
     without letters, nothing is tested.
     """
-    estimates = _estimate(statistics, options)
+    estimates = estimate_scores(statistics, options)
     scores = np.array([estimate.value for estimate in estimates])
     if metric.is_error:
         scores = -scores
@@ -305,7 +302,7 @@ def compute_statistics(
     return statistics
 
 
-def _estimate(
+def estimate_scores(
     statistics: Sequence[Statistics],
     options: ScoreOptions,
     pairs: Sequence[tuple[int, int]] | None = None,
@@ -333,15 +330,14 @@ def _estimate(
     return estimates
 
 
-def _describe_smallest(rows: Rows, metrics: Sequence[Metric]) -> str:
+def _describe_smallest(rows: Sequence[Any], metrics: Sequence[Metric]) -> str:
     """Describe the smallest differences that each group shows, where there are any."""
     groups: dict[Cell, str] = {}
     for row in rows:
         shown = []
         for metric, estimate in zip(metrics, row[-len(metrics) :], strict=True):
-            assert isinstance(estimate, Estimate)
-            if not isnan(estimate.smallest_difference):
-                shown.append(f"{metric.name} {estimate.smallest_difference:.2g}")
+            if not isnan(smallest := estimate.smallest_difference):
+                shown.append(f"{metric.name} {smallest:.2g}")
         if shown:
             groups[row[0]] = f"{row[0]} {', '.join(shown)}"
     if not groups:
@@ -352,7 +348,8 @@ def _describe_smallest(rows: Rows, metrics: Sequence[Metric]) -> str:
     )
 
 
-def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
+def describe_options(options: ScoreOptions) -> list[str]:
+    """Describe what follows the scores of a table."""
     bootstrap = options.bootstrap
     spreads = {
         "bounds": f"[low, high]: {100 * bootstrap.confidence:g}% interval",
@@ -362,16 +359,11 @@ def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     notes = []
     if spread and any(metric.score_pictures for metric in options.metrics):
         notes.append(f"{spread}, bootstrap over plants, {bootstrap}")
-    if is_tested:
-        notes.append(
-            f"raised letters: better than these runs (p < {SIGNIFICANT:g}, paired "
-            "randomisation over plants, Holm's correction)"
-        )
     return notes
 
 
 def find_differences(
-    statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
+    statistics: Sequence[Statistics], bootstrap: Bootstrap, *, first_only: bool = False
 ) -> list[tuple[int, int, float, float, Floats]]:
     """Test every two of the runs that have a score, or each with the first one.
 
@@ -383,7 +375,7 @@ def find_differences(
         for index, score in enumerate(statistics)
         if score.sums.shape[0] and not isnan(score.compute())
     ]
-    tested = [(a, b) for a, b in combinations(scored, 2) if pairs == "all" or a == 0]
+    tested = [(a, b) for a, b in combinations(scored, 2) if not (first_only and a)]
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
     by_plant = score_plants_alone(statistics)
@@ -391,51 +383,3 @@ def find_differences(
         (a, b, p, holm, subtract(by_plant[a], by_plant[b]))
         for (a, b), p, holm in zip(tested, p_values, corrected, strict=True)
     ]
-
-
-def make_comparison_table(
-    heading: str,
-    groups: Sequence[ScoredGroup],
-    options: ScoreOptions,
-    pairs: Pairs = "all",
-) -> Table:
-    """Tabulate the differences between runs on each group of pictures.
-
-    Every two runs are compared, or each with the first. p is two-sided, by paired
-    randomisation over plants; Holm's correction is for the pairs of a group and metric.
-    """
-    bootstrap = options.bootstrap
-    needed = f"plants for {DIFFERENCE:g}"
-    rows: Rows = []
-    for group, metric in product(groups, options.metrics):
-        statistics = compute_statistics(metric, group.answers)
-        tests = find_differences(statistics, bootstrap, pairs)
-        differences = _estimate(statistics, options, [(a, b) for a, b, *_ in tests])
-        for (*pair, p, corrected, by_plant), difference in zip(
-            tests, differences, strict=True
-        ):
-            row: list[Cell] = [group.name, metric.name]
-            row += [group.answers[run][0].title for run in pair]
-            row += [Estimate(statistics[run].compute()) for run in pair]
-            row += [difference, p, corrected]
-            row.append(compute_effect_size(difference.value, by_plant))
-            row.append(count_plants_needed(by_plant, bootstrap.seed))
-            rows.append(row)
-    notes = [
-        f"p: paired randomisation over plants, {bootstrap}; Holm's correction for the "
-        "pairs of each group and metric",
-        "effect size: A - B over its standard deviation by plant (Cohen's d)",
-        f"{needed}: how many show a difference of {DIFFERENCE:g} between runs that "
-        f"differ so (p < {SIGNIFICANT:g} with probability {POWER:g})",
-    ]
-    notes[:0] = _describe(options, is_tested=False)
-    if untested := [metric.name for metric in options.metrics if metric.score_all]:
-        notes.append(f"there is no test of {', '.join(untested)}")
-    names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)", "effect size"]
-    return Table(
-        title="Differences",
-        columns=[heading, "metric", *names, needed],
-        rows=rows,
-        notes=notes,
-        n_keys=4,
-    )

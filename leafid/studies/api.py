@@ -37,12 +37,13 @@ from leafid.studies.cross_validation import (
     cross_validate_open_world,
     pool_evidence_of_folds,
 )
-from leafid.studies.experiment import Experiment, read_experiment, run_experiment
+from leafid.studies.experiment import run_experiment
 from leafid.studies.held_out_runs import (
     make_cross_validation_table,
     write_held_out_runs,
 )
 from leafid.studies.open_world import make_open_world_tables
+from leafid.studies.plan import Experiment, read_experiment
 from leafid.studies.study import Study
 
 _log = logging.getLogger(__name__)

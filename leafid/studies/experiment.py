@@ -2,42 +2,29 @@
 
 import dataclasses
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Annotated, Any, Literal
 
-import msgspec
 import numpy as np
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from leafid.errors import InputError, LeafidError
+from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import (
     Recipe,
     choose_types_to_train,
-    load_recipe,
-    parse_recipe,
 )
-from leafid.files import StrPath
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splitting.folds import Folds
 from leafid.pictures.splitting.protocol import SplitProtocol
 from leafid.pictures.splitting.selection import assume_plants
-from leafid.schema import convert, parse_toml
+from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
 from leafid.scoring.reading.truth import collect_known_names
-from leafid.scoring.score_table import (
-    ScoredGroup,
-    ScoreOptions,
-    make_comparison_table,
-    make_score_table,
-)
+from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_score_table
 from leafid.scoring.tables import Table
 from leafid.studies.cross_validation import FoldAnswers, cross_validate
 from leafid.studies.held_out_runs import (
@@ -45,157 +32,11 @@ from leafid.studies.held_out_runs import (
     judge_folds,
     make_held_out_truth,
 )
+from leafid.studies.plan import Experiment
 from leafid.studies.ranks import can_rank, rank_runs
 from leafid.studies.study import Study
-from leafid.textfiles import read_text
 
 logger = logging.getLogger(__name__)
-
-_SHIPPED = Path(__file__).parent / "experiments"
-
-
-class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recipe that changes another one, or takes or leaves out each expert."""
-
-    name: str = ""
-    base: str = "default"
-    #: The experts to keep (by default all), and the experts to leave out.
-    only: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all
-    #: experts.
-    keys: dict[str, Any] = {}
-    expert_keys: dict[str, dict[str, Any]] = {}
-    vary: Literal["experts"] | None = None
-
-    def __post_init__(self) -> None:
-        if not self.name and self.vary is None:
-            raise ValueError("expected a name or 'vary', found neither")
-
-    def make_recipes(self, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
-        """Make the recipe of a type, or several, each with its name."""
-        base = load_recipe(self.base, type_)
-        named = {*self.only, *self.without, *self.expert_keys} - {"*"}
-        if unknown := sorted(named - base.experts.keys()):
-            known = ", ".join(base.experts)
-            raise LeafidError(
-                f"recipes: expected experts {known} of type {type_}, found "
-                f"{', '.join(unknown)}"
-            )
-        data = msgspec.to_builtins(base)
-        experts = {}
-        for name, expert in data["experts"].items():
-            if name in (self.only or base.experts) and name not in self.without:
-                changes = self.expert_keys.get("*", {}) | self.expert_keys.get(name, {})
-                experts[name] = expert | changes
-        data |= {"experts": experts} | self.keys
-        recipe = parse_recipe(data, self.name or "vary")
-        if self.vary is None:
-            yield self.name, recipe
-            return
-        for name, expert in recipe.experts.items():
-            yield f"only {name}", replace(recipe, experts={name: expert})
-        for name in recipe.experts:
-            remaining = {**recipe.experts}
-            del remaining[name]
-            if remaining:
-                yield f"without {name}", replace(recipe, experts=remaining)
-
-
-class ExternalRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """Another system's answers on the same folds: a run file for each repeat."""
-
-    name: str
-    files: Annotated[tuple[str, ...], Meta(min_length=1)]
-
-
-class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a TOML file: a grid, in which the first recipe is the baseline."""
-
-    recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
-    protocols: tuple[SplitProtocol, ...] = ()
-    seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (
-        0,
-        1,
-        2,
-    )
-    #: How many, or a file that has them; paths are relative to the TOML file.
-    folds: Annotated[int, Meta(ge=2)] | str = 5
-    #: Answers of other systems, which become rows of the table; then folds have to be a
-    #: file.
-    runs: tuple[ExternalRun, ...] = ()
-    #: Acquisition types, by default all types of a collection.
-    types: tuple[AcquisitionType, ...] = ()
-    #: Learn codebooks once from all pictures, without their labels.
-    shared_codebooks: bool = False
-
-    def __post_init__(self) -> None:
-        if self.runs and (isinstance(self.folds, int) or self.protocols):
-            raise ValueError(
-                "expected a file as 'folds' and no 'protocols' with 'runs', which "
-                "answer its folds"
-            )
-
-    @property
-    def bases(self) -> list[str]:
-        """The recipes that the experiment takes, or changes."""
-        return [getattr(entry, "base", str(entry)) for entry in self.recipes]
-
-    def make_protocols(self) -> list[SplitProtocol]:
-        """Make the protocols; by default folds of plants."""
-        name = f"{self.folds} folds" if isinstance(self.folds, int) else "folds"
-        protocols = self.protocols or [SplitProtocol(name)]
-        return [replace(p, folds=p.folds or self.folds) for p in protocols]
-
-    def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
-        """Make the recipes of a type, by their names."""
-        recipes: dict[str, Recipe] = {}
-        for entry in self.recipes:
-            changes = RecipeEntry(entry, entry) if isinstance(entry, str) else entry
-            for name, recipe in changes.make_recipes(type_):
-                if recipes.setdefault(name, recipe) is not recipe:
-                    raise LeafidError(
-                        f"recipes: expected names that differ, found {name!r} twice"
-                    )
-        return recipes
-
-
-def list_experiments() -> list[str]:
-    """List the names of the shipped experiments."""
-    return sorted(file.stem for file in _SHIPPED.iterdir())
-
-
-def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experiment:
-    """Read a shipped experiment, or a TOML file, or its keys.
-
-    A `LeafidError` says what is wrong with it.
-    """
-    if isinstance(plan, Experiment):
-        return plan
-    if isinstance(plan, Mapping):
-        try:
-            return convert({**plan}, Experiment, "plan")
-        except LeafidError as error:
-            raise InputError(str(error)) from None
-    name = os.fspath(plan)
-    path = Path(name)
-    if name in list_experiments():
-        path = _SHIPPED / f"{name}.toml"
-    if not path.is_file():
-        raise LeafidError(
-            f"{name}: no such experiment; expected a file, or one of "
-            f"{', '.join(list_experiments())}"
-        )
-    experiment = parse_toml(read_text(path), Experiment, name)
-    folder = path.parent
-    runs = []
-    for run in experiment.runs:
-        files = tuple(str(folder / file) for file in run.files)
-        runs.append(replace(run, files=files))
-    folds = experiment.folds
-    if isinstance(folds, str):
-        folds = str(folder / folds)
-    return replace(experiment, folds=folds, runs=tuple(runs))
 
 
 #: A collection, a type, a protocol (with its number of training pictures or plants of
@@ -385,8 +226,9 @@ def make_experiment_tables(
     n_repeats = max(group.n_repeats for group in groups)
     tables = {"scores": add_held_out_notes(scores, n_repeats)}
     if len(groups[0].answers) > 1:
-        differences = make_comparison_table(heading, groups, options, "first")
-        tables["differences"] = differences
+        tables["differences"] = make_comparison_table(
+            heading, groups, options, first_only=True
+        )
     if 0 not in varying or not can_rank():
         return tables, {}
     ranks, diagrams = rank_runs(scores, setting_of, options.metrics)

@@ -11,7 +11,7 @@ from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.schema import read_json
-from leafid.scoring.reading.truth import read_ground_truth_file
+from leafid.scoring.reading.truth_reading import read_ground_truth_file
 from leafid.tasks.annotation2016.files import read_list
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_objects

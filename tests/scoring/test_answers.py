@@ -107,7 +107,7 @@ def test_trec_eval_gets_the_same_scores_from_qrels(cli, tmp_path, run):
         row["picture"]: pytest.approx([float(row["mrr"]), float(row["top-1"])], 1e-14)
         for row in outcome.rows
     }
-    records = evaluate(TRUTH, run, ["mrr"], per_picture=True, qrels=tmp_path / "all")
+    records = evaluate(TRUTH, run, ["mrr"], by="picture", qrels=tmp_path / "all")
     assert {*lines} < {*(tmp_path / "all").read_text().splitlines()}
     by_name = {record["picture"]: record for record in records}
     assert {row["picture"]: row["answer"] for row in outcome.rows} == {

@@ -5,15 +5,16 @@ import pytest
 from scipy.stats import beta
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
+from leafid.scoring.reading.truth import make_ground_truth
+from leafid.scoring.reading.truth_reading import read_ground_truth
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
-    make_comparison_table,
     make_group_table,
     make_groups,
 )

@@ -34,7 +34,7 @@ def test_the_records_are_the_rows_of_the_command(cli, group):
 
 def test_what_each_picture_scores():
     metrics = ["top-1", "mrr", "log-loss"]
-    records = evaluate(TRUTH, [GOOD, PARTIAL], metrics, per_picture=True)
+    records = evaluate(TRUTH, [GOOD, PARTIAL], metrics, by="picture")
     assert len(records) == 80
     scores = {row["run"]: row for row in evaluate(TRUTH, [GOOD, PARTIAL], metrics)[-2:]}
     for run, row in scores.items():
@@ -46,7 +46,7 @@ def test_what_each_picture_scores():
     with pytest.raises(
         UsageError, match="expected metrics that score single pictures, found ece"
     ):
-        evaluate(TRUTH, GOOD, ["ece"], per_picture=True)
+        evaluate(TRUTH, GOOD, ["ece"], by="picture")
 
 
 def test_runs_are_compared_as_by_the_command(cli):

@@ -12,7 +12,8 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.evaluation import evaluate
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
+from leafid.scoring.reading.truth import make_ground_truth
+from leafid.scoring.reading.truth_reading import read_ground_truth
 
 TAXA = {
     "1.jpg": Taxon("Quercus ilex", "Quercus", "Fagaceae"),

@@ -8,9 +8,8 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.evaluation import evaluate
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import (
-    UNKNOWN,
-    make_ground_truth,
+from leafid.scoring.reading.truth import UNKNOWN, make_ground_truth
+from leafid.scoring.reading.truth_reading import (
     read_ground_truth,
     read_ground_truth_file,
     read_known_names,

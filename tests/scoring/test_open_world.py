@@ -137,7 +137,7 @@ def test_the_command_leaves_unknown_pictures_out_of_other_scores(
         "evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv"
     )
     assert result.status == 0, result.err
-    assert "2 pictures of unknown species count in the last table" in result.err
+    assert "in the open world: 2 pictures of unknown species" in result.err
     open_world = cli(
         "evaluate", tmp_path / "all", run_file, "--table", 2, "--format", "csv"
     ).out

@@ -10,7 +10,7 @@ from leafid.metrics.averages import average_score
 from leafid.scoring.judging import judge_run
 from leafid.scoring.official import format_java_double, format_official_files
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import read_ground_truth
+from leafid.scoring.reading.truth_reading import read_ground_truth
 from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
 

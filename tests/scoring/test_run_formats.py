@@ -14,7 +14,7 @@ from leafid.errors import ProblemsError
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import KnownNames, Prediction
-from leafid.scoring.reading.truth import read_ground_truth
+from leafid.scoring.reading.truth_reading import read_ground_truth
 from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run
 

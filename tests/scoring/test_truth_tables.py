@@ -7,7 +7,7 @@ import pytest
 from leafid import evaluate
 from leafid.pictures.reading import read_collection
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import read_ground_truth
+from leafid.scoring.reading.truth_reading import read_ground_truth
 from tests.scoring.golden_files import GOOD, TRUTH
 
 

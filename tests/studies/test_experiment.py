@@ -13,11 +13,8 @@ from leafid.pictures.reading import read_collection
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.score_table import ScoreOptions
 from leafid.studies.cross_validation import FoldAnswers
-from leafid.studies.experiment import (
-    list_experiments,
-    make_experiment_tables,
-    read_experiment,
-)
+from leafid.studies.experiment import make_experiment_tables
+from leafid.studies.plan import list_experiments, read_experiment
 
 EXPERIMENT = """
 seeds = [0, 1]

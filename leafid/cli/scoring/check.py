@@ -17,9 +17,9 @@ from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import ProblemsError, UsageError
 from leafid.grouping import count_noun
-from leafid.scoring.evaluation import check_run, write_run
+from leafid.scoring.reading.checking import check_run, write_run
 from leafid.scoring.reading.run_formats import WRITERS
-from leafid.scoring.reading.truth import read_known_names
+from leafid.scoring.reading.truth_reading import read_known_names
 
 
 class Options(ReadingOptions):

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
-from leafid.cli.outputs import Console, check_output
+from leafid.cli.outputs import check_output
 from leafid.scoring.reading.inputs import to_ground_truth
-from leafid.scoring.reading.run_reading import read_run_files
-from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth
 
 
@@ -38,18 +36,6 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
         taxonomy=taxonomy,
         **options.as_keywords(),
     )
-
-
-def read_runs(
-    options: TruthOptions,
-    truth: GroundTruth,
-    console: Console,
-    *,
-    official: bool = False,
-) -> list[Run]:
-    """Read the runs that the options name."""
-    reading = read_run_files(options.runs, truth.known, official=official)
-    return [*console.progress(reading, len(options.runs), "runs")]
 
 
 def check_results(folder: str, file: str, inputs: Sequence[str]) -> None:

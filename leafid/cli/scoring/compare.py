@@ -17,10 +17,10 @@ examples:
 
 from leafid.cli.arguments import TableOptions
 from leafid.cli.outputs import Console, print_tables
-from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
+from leafid.cli.scoring.common import TruthOptions, read_truth
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.errors import UsageError
-from leafid.scoring.evaluation import compare
+from leafid.scoring.comparison import compare
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
@@ -35,7 +35,7 @@ def run(options: Options, console: Console) -> None:
     truth = read_truth(options)
     differences = compare(
         truth,
-        read_runs(options, truth, console),
+        options.runs,
         **options.as_arguments(),
     )
     tables = [differences.tables["scores"].table, differences.table]

@@ -41,7 +41,6 @@ from leafid.cli.outputs import Console, check_output, print_tables
 from leafid.cli.scoring.common import (
     TruthOptions,
     check_results,
-    read_runs,
     read_truth,
 )
 from leafid.cli.scoring_options import ScoringOptions
@@ -94,9 +93,13 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
 
 
 def run(options: Options, console: Console) -> None:
-    if options.list:
-        print_tables([_list_metrics()], options, console)
-        return
+    tables = [_list_metrics()]
+    if not options.list:
+        tables = _score(options)
+    print_tables(tables, options, console, options.digits)
+
+
+def _score(options: Options) -> list[Table]:
     inputs = [options.truth, *options.runs, *options.validation]
     if options.qrels:
         check_output(options.qrels, inputs, "--qrels")
@@ -105,7 +108,7 @@ def run(options: Options, console: Console) -> None:
     truth = read_truth(options, options.taxonomy)
     scores = evaluate(
         truth,
-        read_runs(options, truth, console, official=options.official),
+        options.runs,
         by=["type", *options.by],
         **options.as_arguments(),
         official=options.official,
@@ -116,7 +119,7 @@ def run(options: Options, console: Console) -> None:
         qrels=options.qrels,
         output=options.output,
     )
-    print_tables(scores.list_tables(), options, console, options.digits)
+    return scores.all_tables
 
 
 def _list_metrics() -> Table:

@@ -18,13 +18,12 @@ from leafid.cli.outputs import Console
 from leafid.cli.scoring.common import (
     TruthOptions,
     check_results,
-    read_runs,
     read_truth,
 )
 from leafid.cli.scoring_options import ScoringOptions
 from leafid.pages.report_files import FILE_NAME, report
 from leafid.pictures.reading import read_and_warn, read_collection
-from leafid.scoring.reading.truth import find_collection
+from leafid.scoring.reading.truth_reading import find_collection
 
 
 class Options(TruthOptions, ScoringOptions):
@@ -41,7 +40,6 @@ class Options(TruthOptions, ScoringOptions):
 def run(options: Options, console: Console) -> None:
     check_results(options.output, FILE_NAME, [options.truth, *options.runs])
     truth = read_truth(options)
-    runs = read_runs(options, truth, console)
     if options.pictures:
         pictures = read_and_warn(options.pictures)
     else:
@@ -50,7 +48,7 @@ def run(options: Options, console: Console) -> None:
         pictures = read_collection(folder, **options.as_keywords())
     page = report(
         truth,
-        runs,
+        options.runs,
         options.output,
         title=Path(options.truth).resolve().name,
         pictures=pictures,

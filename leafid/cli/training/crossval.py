@@ -133,5 +133,5 @@ def run(options: Options, console: Console) -> int:
             cache=loader,
             **arguments,
         )
-    print_tables(study.list_tables(), options, console, options.digits)
+    print_tables(study.all_tables, options, console, options.digits)
     return int(bool(loader.unreadable))

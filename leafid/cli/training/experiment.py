@@ -36,7 +36,7 @@ from leafid.cli.scoring_options import ScoringOptions
 from leafid.files import write_text
 from leafid.pictures.picture import EmptyClass
 from leafid.studies.api import experiment
-from leafid.studies.experiment import read_experiment
+from leafid.studies.plan import read_experiment
 
 
 class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
@@ -70,5 +70,5 @@ def run(options: Options, console: Console) -> int:
             write_text(f"{output}{suffix}.tex", records.render("latex", options.digits))
         for name, diagram in study.diagrams.items():
             write_text(f"{output}-ranks-{name}.svg", diagram)
-    print_tables(study.list_tables(), options, console, options.digits)
+    print_tables(study.all_tables, options, console, options.digits)
     return int(bool(loader.unreadable))

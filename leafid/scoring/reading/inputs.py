@@ -1,14 +1,18 @@
 """Makes a ground truth and runs of the arguments of Python users: files or objects."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, UsageError
+from leafid.files import StrPath
 from leafid.pictures.columns import (
     TypeName,
     is_frame,
@@ -23,16 +27,14 @@ from leafid.scoring.reading.run_formats import split_scores
 from leafid.scoring.reading.run_reading import (
     make_checked_run,
     read_run,
-    read_run_files,
 )
 from leafid.scoring.reading.runs import KnownNames, Run, Words
 from leafid.scoring.reading.truth import (
     GroundTruth,
     collect_known_names,
     make_ground_truth,
-    read_ground_truth,
-    select_scored,
 )
+from leafid.scoring.reading.truth_reading import read_ground_truth, select_scored
 from leafid.textfiles import LineProblems, parse_finite_number
 
 #: For each picture the scores of species; or its species, the best first, with scores
@@ -40,6 +42,11 @@ from leafid.textfiles import LineProblems, parse_finite_number
 Rankings = Mapping[
     str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str
 ]
+#: Scores, float (n, n_species), of pictures and species, or a data frame.
+Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Any
+RunLike = StrPath | Run | Rankings | Scores
+# The kinds of runs that have a name.
+_NAMED = (str, os.PathLike, Run)
 
 
 def to_ground_truth(
@@ -78,14 +85,15 @@ def to_ground_truth(
     more: Sequence[Picture] = ()
     if taxonomy is not None:
         more = read_pictures(taxonomy, "taxonomy")
-    if is_path(truth):
+    if not is_path(truth):
+        pictures = to_pictures(truth, source)
+        source = str(getattr(truth, "root", source))
+        scored = select_scored(pictures, part, source=source)
+        known = collect_known_names([*more, *pictures])
+        ground_truth = make_ground_truth(scored, known, source=source)
+    else:
         source = os.fspath(truth)
         ground_truth = read_ground_truth(truth, part=part, more=more, **reading)
-    else:
-        pictures = to_pictures(truth, source)
-        scored = select_scored(pictures, part, source="pictures")
-        known = collect_known_names([*more, *pictures])
-        ground_truth = make_ground_truth(scored, known, source="pictures")
     ground_truth = ground_truth.select_type(type_, source)
     ground_truth.select_known(source)
     return ground_truth
@@ -102,24 +110,38 @@ def to_runs(
 ) -> list[Run]:
     """Make runs of paths, runs, `Rankings`, tuples (scores, pictures, species), frames.
 
-    There is one run, a sequence of paths, or a mapping of runs by name; names differ.
-    A sequence of runs is taken as it is.
-    They are read, and checked, as by `read_run`.
+    There is one run, a sequence of paths or runs, or a mapping of runs by name; names
+    differ. They are read, and checked, as by `read_run`.
     """
-    if isinstance(runs, Mapping) or _is_scores(runs):
-        if _is_scores(runs) or _is_run(runs, known):
-            runs = {"run": runs}
-        result = [
-            to_run(name, run, known, official=official) for name, run in runs.items()
-        ]
-    else:
-        values = list_values("runs", runs, str, os.PathLike, Run)
-        result = [run for run in values if isinstance(run, Run)]
-        if len(result) < len(values):
-            result = [*read_run_files(values, known, official=official)]
-    if not result:
+    if isinstance(runs, _NAMED) or not np.iterable(runs):
+        runs = [runs]
+    if _is_scores(runs) or (isinstance(runs, Mapping) and _is_run(runs, known)):
+        runs = {"run": runs}
+    elif not isinstance(runs, Mapping):
+        runs = _name_runs([*runs])
+    if not runs:
         raise UsageError("expected runs, found none")
-    return result
+    return [to_run(name, run, known, official=official) for name, run in runs.items()]
+
+
+def _name_runs(runs: Sequence[Any]) -> dict[str, Any]:
+    """Name runs after their files or, where their stems are equal, after the paths.
+
+    A `UsageError` says that a run is there twice.
+    """
+    files = []
+    for run in runs:
+        if not isinstance(run, _NAMED):
+            raise InputError(f"runs: expected a path or a run, found {run!r:.100}")
+        files.append(run.name if isinstance(run, Run) else os.fspath(run))
+    names = [PurePath(file).name for file in files]
+    if len({PurePath(name).stem for name in names}) < len(runs):
+        names = [re.sub(r"\W+", "-", file).strip("-") for file in files]
+    if len({*names}) < len(runs):
+        raise UsageError(
+            f"expected run files that differ, found {', '.join(files)}; name each once"
+        )
+    return dict(zip(names, runs, strict=True))
 
 
 def _names_pictures(names: Iterable[object], known: KnownNames | None) -> bool:

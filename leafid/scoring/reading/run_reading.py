@@ -12,16 +12,13 @@ References
 """
 
 import logging
-import re
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 
-from leafid.errors import UsageError
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
@@ -64,29 +61,6 @@ def read_run(
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
     return run
-
-
-def read_run_files(
-    files: Sequence[StrPath],
-    known: KnownNames | None = None,
-    **options: bool,
-) -> Iterator[Run]:
-    """Read runs as `read_run` does.
-
-    Where names of files without their endings are equal, runs are called by paths.
-
-    A file that is named twice raises a `UsageError`.
-    """
-    names = [PurePath(file).name for file in files]
-    if len({PurePath(name).stem for name in names}) < len(files):
-        names = [re.sub(r"\W+", "-", str(file)).strip("-") for file in files]
-    if len({*names}) < len(files):
-        paths = ", ".join(map(str, files))
-        raise UsageError(
-            f"expected run files that differ, found {paths}; name each once"
-        )
-    for file, name in zip(files, names, strict=True):
-        yield replace(read_run(file, known, **options), name=name)
 
 
 def make_checked_run(
