@@ -13,6 +13,7 @@ from leafid.segmentation.pixels import (
     Image,
     Mask,
     Plane,
+    add_margin,
     find_bounding_box,
     get_window,
     make_square,
@@ -202,7 +203,7 @@ def _measure_depth(region: Plane) -> Field:
 
     The border of the picture is no edge of it.
     """
-    wide = np.pad(region, 1, mode="edge")
+    wide = add_margin(region, 1, cv2.BORDER_REPLICATE)
     return cv2.distanceTransform(wide, cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
 
 

@@ -7,6 +7,7 @@ from leafid.segmentation.pixels import (
     Field,
     Mask,
     Plane,
+    add_margin,
     find_bounding_box,
     find_convex_hull,
     get_window,
@@ -64,7 +65,7 @@ def remove_petiole(mask: Mask) -> Mask:
     halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
     small = (cv2.resize(halved, size) > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as background.
-    petiole = _find_petiole(np.pad(small, 2))
+    petiole = _find_petiole(add_margin(small, 2))
     if petiole is None:
         return blade
     petiole = cv2.resize(
@@ -152,7 +153,7 @@ def _fill_crown(small: Plane, depth: Field, root_area: float) -> Plane:
     """Fill the convex hull of a compound leaf's leaflets."""
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
-    dilated = _dilate(np.pad(small, pad), gap)
+    dilated = _dilate(add_margin(small, pad), gap)
     # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then
     # eroding by both.
     depths = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]

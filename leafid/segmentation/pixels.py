@@ -40,6 +40,14 @@ def list_border(values: NDArray[Value]) -> NDArray[Value]:
     return np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
 
 
+def add_margin(plane: Plane, width: int, border: int = cv2.BORDER_CONSTANT) -> Plane:
+    """Add a margin around a plane: zeros, or what `border` says."""
+    # `np.pad` takes ten times as long.
+    return np.asarray(
+        cv2.copyMakeBorder(plane, width, width, width, width, border), np.uint8
+    )
+
+
 def make_square(side: int) -> Plane:
     """Make the mask of a square: what morphology calls a structuring element."""
     return np.ones((side, side), np.uint8)

@@ -10,6 +10,7 @@ from leafid.segmentation.pixels import (
     Image,
     Mask,
     Plane,
+    add_margin,
     find_convex_hull,
     find_outlines,
     list_border,
@@ -267,7 +268,7 @@ def may_be_several(mask: Mask) -> bool:
 def _find_bodies(mask: Mask, share: float) -> list[Outline]:
     """Outline what remains of a mask where a disc of a share of the radius fits."""
     step = -(-max(mask.shape) // _SIDE)
-    leaf = np.pad(mask[::step, ::step], 1).view(np.uint8)
+    leaf = add_margin(mask[::step, ::step].view(np.uint8), 1)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
     outlines = find_outlines((depth > share * depth.max()).view(np.uint8))
     smallest = _MIN_BODY * max(map(cv2.contourArea, outlines), default=0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from leafid.descriptors.arrays import Indices, Plane, Points
 from leafid.segmentation.pixels import (
     Mask,
+    add_margin,
     downsample2,
     find_bounding_box,
     get_window,
@@ -156,7 +157,7 @@ def _scale(crop: Plane) -> Plane:
     size = crop.shape[1] // factor, crop.shape[0] // factor
     crop = cv2.resize(crop, size, interpolation=cv2.INTER_AREA)
     scale *= factor
-    crop = np.pad(crop, int((_BORDER + 1) / scale) + 3)
+    crop = add_margin(crop, int((_BORDER + 1) / scale) + 3)
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)

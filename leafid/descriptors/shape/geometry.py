@@ -11,6 +11,7 @@ from leafid.descriptors.shape.contour import (
     compute_contour_area,
     compute_contour_length,
 )
+from leafid.segmentation.pixels import add_margin
 
 #: Widths of the profile, at equal steps along the main axis.
 WIDTHS = 16
@@ -100,7 +101,7 @@ def measure_geometry(shape: Shape) -> Singles:
 
 def _measure_inner_radius(shape: Shape) -> float:
     """Approximate the radius of the largest disc inside the region."""
-    inside = np.pad(shape.quarter >= 128, 1).view(np.uint8)
+    inside = add_margin((shape.quarter >= 128).view(np.uint8), 1)
     distance = cv2.distanceTransform(inside, cv2.DIST_L2, 5)
     _, farthest, _, (col, row) = cv2.minMaxLoc(distance)
     # A pixel's distance to the next background pixel is up to a pixel too large. The

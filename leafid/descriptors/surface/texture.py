@@ -1,7 +1,6 @@
 """The texture of a leaf's inside and of its outline, by local binary patterns."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import cv2
 import numpy as np
@@ -81,7 +80,7 @@ def measure_interior(image: Image, blade: Mask) -> Singles:
     window = get_window(find_bounding_box(blade))
     grey = cv2.cvtColor(image[window], cv2.COLOR_BGR2GRAY)
     size = _choose_size(blade[window], _INTERIOR_SIDE)
-    framed = _frame(grey, size, _INTERIOR_SCALES, "edge")
+    framed = _frame(grey, size, _INTERIOR_SCALES, cv2.BORDER_REPLICATE)
     centres = []
     for insides, step in _list_insides(coverage, _INTERIOR_SCALES):
         thinning = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
@@ -119,7 +118,7 @@ def _frame_coverage(blade: Mask, side: float, scales: Sequence[lbp.Scale]) -> Pl
     """Compute the share of each pixel that is leaf, 0 to 255, at a √area in pixels."""
     box = blade[get_window(find_bounding_box(blade))]
     plane = box.view(np.uint8) * np.uint8(255)
-    return _frame(plane, _choose_size(box, side), scales, "constant")
+    return _frame(plane, _choose_size(box, side), scales, cv2.BORDER_CONSTANT)
 
 
 def _choose_size(blade: Mask, side: float) -> list[int]:
@@ -132,7 +131,7 @@ def _frame(
     plane: Plane,
     size: Sequence[int],
     scales: Sequence[lbp.Scale],
-    mode: Literal["constant", "edge"],
+    border: int,
 ) -> Plane:
     """Resize a plane, and add a margin of whole pixels of the coarsest level."""
     # Averaging over parts of pixels would take ten times as long.
@@ -141,8 +140,10 @@ def _frame(
     plane = cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)
     step = 2 ** scales[-1].level
     spare = [3 * step + -length % step for length in plane.shape]
-    margins = [(width // 2, width - width // 2) for width in spare]
-    return np.pad(plane, margins, mode)
+    top, left = (width // 2 for width in spare)
+    bottom, right = spare[0] - top, spare[1] - left
+    framed = cv2.copyMakeBorder(plane, top, bottom, left, right, border)
+    return np.asarray(framed, np.uint8)
 
 
 def _list_insides(
