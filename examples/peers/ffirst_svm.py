@@ -87,8 +87,12 @@ def compute_codes(grey, radius, mask):
         )
         steps[index] = neighbours - grey
     sizes = abs(steps)
-    bits = (steps >= 0, sizes >= sizes[:, mask].mean())
-    return [np.packbits(each, axis=0, bitorder="little")[0] for each in bits]
+    mean_size = sizes.mean(axis=0)[mask].mean()
+    return _pack(steps >= 0), _pack(sizes >= mean_size)
+
+
+def _pack(bits):
+    return sum(bit * np.uint8(1 << index) for index, bit in enumerate(bits))
 
 
 def compute_fourier_features(codes):
@@ -96,7 +100,8 @@ def compute_fourier_features(codes):
 
     Float (38,), 0 without codes.
     """
-    shares = np.bincount(LABELS[codes], minlength=59) / max(len(codes), 1)
+    counts = np.bincount(codes, minlength=256)
+    shares = np.bincount(LABELS, weights=counts) / max(len(codes), 1)
     magnitudes = abs(np.fft.rfft(shares[:56].reshape(7, NEIGHBOURS)))
     return np.append(magnitudes, shares[56:])
 
