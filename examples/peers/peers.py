@@ -92,7 +92,11 @@ def _score(trained, described):
     """
     if hasattr(trained, "predict_proba"):
         return trained.predict_proba(described)
-    return softmax(trained.decision_function(described), axis=1)
+    decisions = trained.decision_function(described)
+    if decisions.ndim == 1:
+        # Of two species, scikit-learn scores the second one only.
+        decisions = np.column_stack([-decisions, decisions])
+    return softmax(decisions, axis=1)
 
 
 def _time_each(function, items):
