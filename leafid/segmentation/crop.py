@@ -27,7 +27,7 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
     In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must
     not be empty.
 
-    The method is leafid's own. With a petiole, the axis runs from where the petiole
+    The method is leafid's. With a petiole, the axis runs from where the petiole
     meets the blade to the blade's centroid. Without one it is the principal axis, and
     the end with the longer tail (third moment along the axis) is the tip.
     """
@@ -102,10 +102,12 @@ def crop_leaf(
 def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
     """Compute the mapping of (col, row) to the square's, from the leaf's hull."""
     radians = np.radians(angle)
-    cosine, sine = np.cos(radians), np.sin(radians)
+    cosine = np.cos(radians)
+    sine = np.sin(radians)
     rotation = np.array([[cosine, sine], [-sine, cosine]])
     rotated = rotation @ corners.T
-    low, high = rotated.min(axis=1), rotated.max(axis=1)
+    low = rotated.min(axis=1)
+    high = rotated.max(axis=1)
     scale = (1 - 2 * _MARGIN) * size / max(float((high - low).max()) + 1, 1.0)
     return np.column_stack(
         [scale * rotation, (size - 1) / 2 - scale * (low + high) / 2]

@@ -77,10 +77,11 @@ def trace_polygons(mask: Mask) -> list[list[Ring]]:
 
     Return polygons, whose areas add up to the number of pixels.
 
-    Each polygon is a list of rings: the outline, and then those of holes, which run the
-    other way round. Pixels that meet at a corner only are parts of one polygon where
-    other pixels connect them, and are else several polygons. So no ring crosses or
-    touches itself, and the polygons are valid by the OGC's standard of simple features.
+    Each polygon is a list of rings: its outline, then the outlines of its holes, which
+    run the other way round. Pixels that meet at a corner only are parts of one polygon
+    where other pixels connect them, and are else several polygons. So no ring crosses
+    or touches itself, and the polygons are valid by the OGC's standard of simple
+    features.
     """
     if not mask.any():
         return []

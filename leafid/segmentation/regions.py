@@ -87,10 +87,10 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
 
     Takes the share of each pixel that differs from the sheet, 0 to 255, and its
     colour's distance from the sheet's; returns 1 for leaf, 0 for background, and
-    likewise 1 for things with straight sides beside the leaf. The method is leafid's
-    own. A connected region is dropped when it touches much of the picture's border for
-    its size, is a speck beside the largest one, has straight sides and right angles, or
-    is faint beside the others (a shadow). The other regions are grouped across narrow
+    likewise 1 for things with straight sides beside the leaf. The method is leafid's. A
+    connected region is dropped when it touches much of the picture's border for its
+    size, is a speck beside the largest one, has straight sides and right angles, or is
+    faint beside the others (a shadow). The other regions are grouped across narrow
     gaps, as between leaflets, and small groups are dropped.
     """
     marked = (coverage > _MIN_COVERAGE).view(np.uint8)
@@ -170,7 +170,8 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     labels = _link(leaf, distance, _bridge_gaps(leaf, cv2.countNonZero(leaf)))
     area = np.bincount(labels.ravel())
     area[0] = 0
-    leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
+    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
+    largest = area.argmax()
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
 
