@@ -38,8 +38,9 @@ def _read_bytes(file: StrPath, most: int) -> bytes:
     with open_input(file) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        expected = f"expected a text file of at most {most >> 20} MiB"
-        raise LeafidError(f"{file}: {expected}, found more")
+        raise LeafidError(
+            f"{file}: expected a text file of at most {most >> 20} MiB, found more"
+        )
     return data
 
 
@@ -55,8 +56,10 @@ def read_text(file: StrPath) -> str:
         return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = f"found the invalid byte {data[error.start]:#04x}; convert the file"
-        raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
+        raise LeafidError(
+            f"{file}:{line}: expected UTF-8 text, found the invalid byte "
+            f"{data[error.start]:#04x}; convert the file"
+        ) from None
 
 
 def read_word_lists(file: StrPath) -> dict[str, list[str]]:
@@ -182,9 +185,9 @@ def read_xml(file: StrPath) -> Element:
     except (ParseError, LookupError, ValueError) as error:
         # An encoding that isn't known raises an error without a position.
         line, _ = getattr(error, "position", (1, 0))
-        expected = "well-formed XML in UTF-8, or in the encoding that it declares"
         raise LeafidError(
-            f"{file}:{line}: expected {expected}, found an error: {error}"
+            f"{file}:{line}: expected well-formed XML in UTF-8, or in the encoding "
+            f"that it declares, found an error: {error}"
         ) from None
 
 

@@ -153,7 +153,8 @@ def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     if array.dtype.kind == "f":
         # What was computed may be off by a rounding error; NaN is neither.
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
-            low, high = array.min(), array.max()
+            low = array.min()
+            high = array.max()
             raise InputError(
                 f"{name}: expected float values from 0 to 1, found values from {low:g} "
                 f"to {high:g}"

@@ -123,7 +123,8 @@ def bootstrap_scores(
         if is_paired:
             low_weight, high_weight = random.standard_gamma(0.5, (2, size))
         else:
-            low_weight, high_weight = random.standard_exponential(size), np.zeros(size)
+            low_weight = random.standard_exponential(size)
+            high_weight = np.zeros(size)
         ends = [(low_weight, high_weight), (high_weight, low_weight)]
         block = []
         for run, sums_of_run in zip(runs, sums, strict=True):

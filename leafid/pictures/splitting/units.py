@@ -116,7 +116,7 @@ def label_units(
     have one label, and so have units that a plant joins. Two plants are at the same
     place if they are closer than `within_km`, or if a chain of such plants joins them.
     Plants without coordinates, author, date or collection, which may be of any unit,
-    form one together.
+    form one unit together.
     """
     # It takes longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet
