@@ -59,13 +59,10 @@ def import_measure(
     except LeafidError as error:
         raise UsageError(str(error)) from error
     except (Exception, SystemExit) as error:
-        expected = (
-            "expected package.module:function that can be imported and returns numbers "
-            "by their names"
-        )
         raise UsageError(
-            f"descriptor family {name}: {expected}, found {type(error).__name__}: "
-            f"{error}"
+            f"descriptor family {name}: expected package.module:function that can be "
+            "imported and returns numbers by their names, found "
+            f"{type(error).__name__}: {error}"
         ) from error
     return measure, names
 

@@ -101,7 +101,8 @@ def _is_simple(leaf: Plane, widest: float, edge: float) -> bool:
     solidity = side**2 / max(cv2.contourArea(hull), 1.0)
     curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     outline = sum(cv2.arcLength(curve, True) for curve in curves)
-    length, disc = outline / side, widest / side
+    length = outline / side
+    disc = widest / side
     roughness = outline / max(cv2.arcLength(hull, True), 1.0)
     resolution = outline / max(edge, 1e-9)
     low, high = _OVERLAPPING_SOLIDITY

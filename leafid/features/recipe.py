@@ -265,8 +265,8 @@ def list_recipes() -> list[str]:
 def read_recipes(name: str) -> list[Recipe]:
     """Read the files of a recipe: a shipped one, a ``.toml`` file, or a folder of them.
 
-    A `LeafidError` is raised when there is none, or one isn't valid: the file, the key,
-    what was expected and found.
+    A `LeafidError` is raised when there is none, or one isn't valid: it says the file,
+    the key, what was expected and what is there.
     """
     path = Path(name)
     if name in list_recipes():
@@ -305,7 +305,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
 def parse_recipe(data: Any, source: str) -> Recipe:
     """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
 
-    The table ``defaults`` holds values of all experts that don't have their own. A
+    The table ``defaults`` holds values of all experts that don't set them. A
     `LeafidError`, whose message begins with `source`, is raised at the first value that
     is not as expected.
     """
