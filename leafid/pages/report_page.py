@@ -299,7 +299,8 @@ def select_most_confused(
 
     Answers of the species that are left out are among the others.
     """
-    answers, predictions = counts.sum(axis=1), counts[:, :-1].sum(axis=0)
+    answers = counts.sum(axis=1)
+    predictions = counts[:, :-1].sum(axis=0)
     errors = answers + predictions - 2 * counts.diagonal()
     most_confused = np.sort(np.argsort(-errors, kind="stable")[:most])
     reduced = counts[np.ix_(most_confused, most_confused)]

@@ -69,7 +69,7 @@ def make_folds(
     collection, folds, by, hold_out, parts, shots, seed, assume_type
         As in `leafid.crossval`.
     repeats : int, optional
-        The number of seeds, by default 1, or those of given folds.
+        The number of seeds; by default 1, or as many as given folds have.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def crossval(
         `y` and the plants as `groups`; or the indices of the training and of the test
         pictures of each split in the collection, all of whose pictures have a label.
     repeats : int, optional
-        The number of seeds, which start at `seed`: by default 3, or those of given
-        folds.
+        The number of seeds, which start at `seed`: by default 3, or as many as given
+        folds have.
     by : {"plant", "author", "place", "day", "collection"}, default "plant"
         What folds keep together.
     hold_out : {"plant", "author", "place", "day", "collection"}, optional
