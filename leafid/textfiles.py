@@ -71,9 +71,8 @@ def read_word_lists(file: StrPath) -> dict[str, list[str]]:
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 
-    Returns None where a file is no UTF-8 text.
-
-    The line that names the separator of cells to Excel is skipped.
+    Returns None where a file is no UTF-8 text. The line that names the separator of
+    cells to Excel is skipped.
     """
     with open_input(file) as stream:
         head = stream.read(1 << 16).removeprefix(codecs.BOM_UTF8)
@@ -94,10 +93,9 @@ def read_lines(
 ) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends.
 
-    Bytes of other encodings become lone surrogates.
-
-    A `LeafidError` is raised if a line has more than `max_length` characters: a file
-    that is no text may be a single line of gigabytes.
+    Bytes of other encodings become lone surrogates. A `LeafidError` is raised if a line
+    has more than `max_length` characters: a file that is no text may be a single line
+    of gigabytes.
     """
     with open_input(file) as stream:
         text = io.TextIOWrapper(stream, encoding, "surrogateescape")
@@ -194,10 +192,8 @@ def read_xml(file: StrPath) -> Element:
 def parse_finite_number(word: str) -> float | None:
     """Parse a decimal number as people write it, with blanks around it allowed.
 
-    Returns None for any other text.
-
-    ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are
-    refused.
+    Returns None for any other text. ``float`` also accepts infinity, NaN, non-ASCII
+    digits and underscores, which are refused.
 
     Examples
     --------

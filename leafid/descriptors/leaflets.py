@@ -56,7 +56,7 @@ def count_leaflets(blade: Mask, edge: float = 0.0) -> tuple[bool | None, int | N
     Returns
     -------
     is_compound : bool or None
-        None where it can't be told.
+        None where it is uncertain.
     number : int or None
         None where it isn't sure, as where a leaflet has the size of several.
     """

@@ -68,9 +68,9 @@ def measure_margin(
     Returns
     -------
     is_lobed : bool or None
-        None where it can't be told.
+        None where it is uncertain.
     traits : dict of str to float
-        ``teeth`` and ``tooth_depth``, if it can be told whether there are any.
+        ``teeth`` and ``tooth_depth``, if it is certain whether there are any.
     """
     if is_margin.mean() < _MIN_MARGIN:
         return None, {}

@@ -1,6 +1,6 @@
 """Botanical traits of a leaf on a plain sheet, as far as they are measured well.
 
-The Manual of Leaf Architecture [1]_ defines the traits; leafid measures those that an
+The Manual of Leaf Architecture [1]_ defines the traits; leafid measures what an
 outline shows.
 
 References
@@ -34,7 +34,7 @@ from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
-#: Names of all traits; those below `petiole` are traits of a simple blade.
+#: Names of all traits; all after `petiole` are traits of a simple blade.
 TRAIT_NAMES = (
     "compound",  # 1 for a compound leaf, 0 for a simple one
     "leaflets",  # number of leaflets, 1 for a simple leaf

@@ -226,7 +226,7 @@ def choose_types_to_train(
     """Choose the types of pictures that all of some recipes serve, or `only` one.
 
     A warning counts the pictures of each other type. Where no type is served, all are
-    chosen, so that loading a recipe tells why it doesn't serve one.
+    chosen, so that loading a recipe says why it doesn't serve one.
     """
     counts = Counter(picture.type for picture in pictures)
     if only is not None:
@@ -287,7 +287,7 @@ def read_recipes(name: str) -> list[Recipe]:
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type, of those that `read_recipes` reads.
+    """Read the recipe of an acquisition type, one that `read_recipes` reads.
 
     A `LeafidError` is raised when there is none that serves the type, or several.
     """

@@ -181,7 +181,7 @@ def selective_accuracies(confidence: ArrayLike, is_correct: ArrayLike) -> Floats
 
     The curve of 1 - accuracy by the share of answers is the risk-coverage curve, and
     the mean of 1 - accuracy the area below it [1]_ [2]_. Of answers of equal confidence
-    those that are given are drawn at random; the accuracy is its expectation.
+    the given ones are drawn at random; the accuracy is its expectation.
 
     Parameters
     ----------

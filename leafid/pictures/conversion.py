@@ -84,9 +84,8 @@ def is_one_picture(source: object) -> bool:
 def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     """Turn anything that `EXPECTED` lists into a picture.
 
-    What is in memory is called by the name.
-
-    An `InputError`, which begins with the name, is raised for everything else.
+    What is in memory is called by the name. An `InputError`, which begins with the
+    name, is raised for everything else.
     """
     if isinstance(source, Picture):
         return source

@@ -142,10 +142,9 @@ def randomisation_test(
 ) -> list[float]:
     """Test whether pairs of runs differ, by swapping them on plants chosen at random.
 
-    The two-sided p values.
-
-    If both runs were equally good, either could have given the other's answers for a
-    plant. The runs are scored by one metric on the same pictures.
+    Returns two-sided p values. If both runs were equally good, either could have given
+    the other's answers for a plant. The runs are scored by one metric on the same
+    pictures.
     """
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
     # Equal sums in another order differ in their last digits, and count as at least as

@@ -24,12 +24,11 @@ _MARGIN = 0.05  # free part of the square on each side of the leaf
 def estimate_upright_angle(segmentation: Segmentation) -> float:
     """Estimate the angle that turns a leaf upright, with base and petiole below.
 
-    In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must
-    not be empty.
-
-    The method is leafid's. With a petiole, the axis runs from where the petiole
-    meets the blade to the blade's centroid. Without one it is the principal axis, and
-    the end with the longer tail (third moment along the axis) is the tip.
+    The angle is in degrees, counter-clockwise as the picture is seen, in [-180, 180);
+    the mask must not be empty. The method is leafid's. With a petiole, the axis runs
+    from where the petiole meets the blade to the blade's centroid. Without one it is
+    the principal axis, and the end with the longer tail (third moment along the axis)
+    is the tip.
     """
     row0, _, col0, _ = segmentation.box
     blade = segmentation.blade[get_window(segmentation.box)].view(np.uint8)

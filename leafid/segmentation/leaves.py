@@ -38,7 +38,7 @@ def segment_leaves(
 ) -> list[Segmentation]:
     """Cut every leaf out of a picture, as `segment` does: the largest first.
 
-    Each further leaf is what `segment` finds where those before have been erased. A
+    Each further leaf is what `segment` finds after the leaves before were erased. A
     photo has one at most. A compound leaf is one leaf; leaves so near to each other
     that `segment` takes them for one are split. All have the number of the leaves.
     """

@@ -46,13 +46,11 @@ _LEAFLET_DISC_OF_WIDTH = 0.6
 def remove_petiole(mask: Mask) -> Mask:
     """Remove the petiole from a leaf's mask.
 
-    The blade that remains is empty only where the mask is.
-
-    The method is leafid's. The mask is opened with a disc a few percent of √area
-    wide. The petiole is the longest slender piece among those that the opening removes,
-    if it is attached to the blade by one end and doesn't taper, as a leaf's tip does.
-    In a compound leaf, the petiole is what lies outside the convex hull of the
-    leaflets, so that the rachis stays.
+    The blade that remains is empty only where the mask is. The method is leafid's. The
+    mask is opened with a disc a few percent of √area wide. The petiole is the longest
+    slender piece that the opening removes, if it is attached to the blade by one end
+    and doesn't taper, as a leaf's tip does. In a compound leaf, the petiole is what
+    lies outside the convex hull of the leaflets, so that the rachis stays.
     """
     blade = mask.copy()
     if not mask.any():

@@ -1,4 +1,4 @@
-"""Selects the regions of a leaf, and tells several leaves from the parts of one."""
+"""Selects the regions of a leaf, and separates several leaves from parts of one."""
 
 import itertools
 
@@ -158,12 +158,10 @@ def _bridge_gaps(marked: Plane, area: float) -> Plane:
 def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     """Pick the largest of several leaves, and count them.
 
-    Regions that may belong to one leaf stay together.
-
-    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour.
-    Smaller regions that nothing connects with the leaf are dropped: they are parts of
-    things. What touches the picture's border beside the leaf is as often a thing, and
-    does not count.
+    Regions that may belong to one leaf stay together. Takes 1 for leaf and 0 for
+    background, and the distance from the sheet's colour. Smaller regions that nothing
+    connects with the leaf are dropped: they are parts of things. What touches the
+    picture's border beside the leaf is as often a thing, and does not count.
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1

@@ -86,7 +86,7 @@ class Segmentation(NotebookMixin):
         ------
         InputError
             Where nothing is leaf, or most of the border, as when a mask is inverted, or
-            there are more than two labels; of those, give ``labels == 1``.
+            there are more than two labels, of which ``labels == 1`` selects one.
         """
         array = np.asarray(mask)
         if array.ndim == 3 and array.shape[2] in {2, 4}:

@@ -184,7 +184,7 @@ def crossval(
         if output:
             check_picture_names([p for p in labelled if p.part == "test" or not parts])
         typed = {p.file: p for p in assign_types_and_warn(labelled, loader)}
-        # Indices are of all pictures: those that can't be read remain, without a type.
+        # Indices are of all pictures: unreadable ones remain, without a type.
         pictures = [typed.get(picture.file, picture) for picture in labelled]
         seeds = range(seed, seed + (repeats or 3))
         splits = choose_folds(pictures, folds, protocol, seeds)

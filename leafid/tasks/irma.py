@@ -176,10 +176,9 @@ def year_errors(
 ) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`.
 
-    `table` has the codes of 2007 and 2008.
-
-    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A
-    picture that the run lacks is entirely wrong; a clutter picture is left out.
+    `table` has the codes of 2007 and 2008. A flat label has error 0 if correct, 0.5 for
+    ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is entirely wrong;
+    a clutter picture is left out.
     """
     scored: Errors = {year: {} for year in years}
     for picture, correct_answers in truth.items():

@@ -38,9 +38,9 @@ class Limits:
     request_bytes: int = 64 << 20
     #: Pictures in one request.
     pictures: int = 20
-    #: Of all requests that are still arriving; those beyond get status 503.
+    #: Of all requests that are still arriving; further requests get status 503.
     arriving_bytes: int = 1 << 30
-    #: Requests that have arrived and are being answered; those beyond get status 503.
+    #: Requests that are being answered; further requests get status 503.
     requests: int = 64
     #: For sending a request, and for its answer, which includes waiting for a worker.
     upload_seconds: float = 60.0

@@ -98,10 +98,9 @@ def extract_edge_sift(
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges, with the directions to their dark sides.
 
-    The points are at least half a patch from the picture's border.
-
-    Canny sees the picture at half size. Both arrays are float32 (n, 2), rows and
-    columns; directions are unit vectors.
+    The points are at least half a patch from the picture's border. Canny sees the
+    picture at half size. Both arrays are float32 (n, 2), rows and columns; directions
+    are unit vectors.
     """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5

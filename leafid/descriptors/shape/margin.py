@@ -219,10 +219,8 @@ def _make_gains(
 ) -> Singles:
     """Compute the frequency responses of Gaussian smoothings of a closed signal.
 
-    The signal has `count` points, real or complex.
-
-    Standard deviations are shares of the contour's length; shape (len(sigmas), n) as
-    `rfft` or `fft` orders waves.
+    The signal has `count` points, real or complex. Standard deviations are shares of
+    the contour's length; shape (len(sigmas), n) as `rfft` or `fft` orders waves.
     """
     waves = (
         np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)

@@ -69,7 +69,7 @@ class WeightedRows:
         return self.rows.combine(padded)
 
     def sum_centred(self, coefficients: np.ndarray) -> np.ndarray:
-        """Sum the centred rows of weight above 0, likewise."""
+        """Sum the centred rows of weight above 0, as `sum_rows` sums rows."""
         totals = self.indicators.T @ coefficients
         return self.sum_rows(coefficients - self.shares @ totals)
 

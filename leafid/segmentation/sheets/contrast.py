@@ -148,7 +148,7 @@ def _choose_cuts(
     square = make_square(side)
     local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
     # A pale rachis is nearer to the sheet's colour than many a shadow; only its
-    # narrowness tells it.
+    # narrowness distinguishes it.
     min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / LOCAL_CUT)
     line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
     low = min(round(max(floor, _MIN_CUT_OF_OTSU * otsu)), 255)
