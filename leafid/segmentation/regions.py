@@ -225,7 +225,7 @@ def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
     fits, or if the picture shows no trace of a rachis between it and the others. Small
-    pieces are dropped where the mask is split. The method is leafid's own.
+    pieces are dropped where the mask is split. The method is leafid's.
     """
     # Outlines take a thirtieth of the time of labels.
     leaf = np.ascontiguousarray(mask).view(np.uint8)
