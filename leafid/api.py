@@ -174,7 +174,7 @@ def extend(
 def read_training_pictures(
     collection: Labelled, assume_type: TypeName | None
 ) -> list[Picture]:
-    """Read pictures, and select those to learn from, as `select_pictures` does."""
+    """Read pictures, and select what to learn from, as `select_pictures` does."""
     source = "the collection"
     if isinstance(collection, Collection):
         source = str(collection.root)

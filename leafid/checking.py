@@ -43,8 +43,10 @@ def check_arguments(function: F) -> F:
         arguments = signature.bind(*values, **keywords).arguments
         for name, value in arguments.items():
             if not _allows(hints[name], value):
-                expected = f"expected {describe_type(hints[name])}"
-                raise InputError(f"{name}: {expected}, found {value!r:.100}")
+                raise InputError(
+                    f"{name}: expected {describe_type(hints[name])}, found "
+                    f"{value!r:.100}"
+                )
         return function(*values, **keywords)
 
     return call  # type: ignore[return-value]  # wraps keeps the signature

@@ -35,7 +35,7 @@ class LeafidError(Exception):
     """Something is wrong with the data.
 
     The command line prints the message and exits with status 1. The message names the
-    file and line, what was expected, what was found and what to do: one printable line
+    file and line, what was expected, what is there and what to do: one printable line
     of at most `MAX_LINE_LENGTH` characters.
     """
 

@@ -148,8 +148,10 @@ def _check_scale(mm_per_pixel: float | None, unit: str) -> float | None:
     if mm_per_pixel is None:
         return None
     if not isinstance(mm_per_pixel, Real) or not 0 < mm_per_pixel <= _MOST_MM:
-        expected = f"expected a number above 0, at most {_MOST_MM}"
-        raise InputError(f"mm_per_pixel: {expected}, found {mm_per_pixel!r}")
+        raise InputError(
+            f"mm_per_pixel: expected a number above 0, at most {_MOST_MM}, found "
+            f"{mm_per_pixel!r}"
+        )
     return float(mm_per_pixel)
 
 
@@ -157,8 +159,10 @@ def _find_leaves(
     image: Image, acquisition_type: AcquisitionType, each_leaf: bool
 ) -> list[Segmentation]:
     if not acquisition_type.lies_on_sheet:
-        expected = "expected scan or scan-like, or a mask of the leaf as leaf"
-        raise InputError(f"acquisition_type: {expected}, found {acquisition_type}")
+        raise InputError(
+            "acquisition_type: expected scan or scan-like, or a mask of the leaf as "
+            f"leaf, found {acquisition_type}"
+        )
     leaves = segment_leaves(image, acquisition_type)
     if each_leaf:
         return leaves
@@ -177,8 +181,10 @@ def _to_leaf(leaf: Segmentation | ArrayLike, image: Image) -> Segmentation:
     if not isinstance(leaf, Segmentation):
         leaf = Segmentation.from_mask(leaf)
     if leaf.mask.shape != image.shape[:2]:
-        expected = f"expected a mask of an image of {image.shape[:2]} pixels"
-        raise InputError(f"leaf: {expected}, found {leaf.mask.shape}")
+        raise InputError(
+            f"leaf: expected a mask of an image of {image.shape[:2]} pixels, found "
+            f"{leaf.mask.shape}"
+        )
     return leaf
 
 
@@ -191,8 +197,11 @@ def traits(
 
 
 def _warn_of_name(old: str, new: str) -> None:
-    message = f"leafid.{old} is deprecated, call leafid.{new}"
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        f"leafid.{old} is deprecated, call leafid.{new}",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def describe(
@@ -224,8 +233,8 @@ def describe(
     Raises
     ------
     LeafidError
-        When no leaf was found, the leaf is of an image of another size, or there is no
-        such family.
+        When there is no leaf, it is of an image of another size, or there is no such
+        family.
     """
     array = to_image(image, color=color)
     if not isinstance(families, str | None):

@@ -56,9 +56,7 @@ def plot_outlines(
 ) -> Any:
     """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask.
 
-    Return the axes of Matplotlib.
-
-    The axes are the current ones by default.
+    Return the axes of Matplotlib. The axes are the current ones by default.
     """
     from matplotlib import pyplot  # takes a second to import
 

@@ -81,7 +81,7 @@ def convert(data: Any, type_: type[T], source: object) -> T:
     ``__post_init__`` that raises a `ValueError` ("expected …, found …") refuses an
     object. At the first value that isn't as expected a `LeafidError` is raised: it
     begins with `source`, such as a file's path, and gives the value's path in the data,
-    what was expected and what was found. Numbers that aren't finite are refused, too,
+    what was expected and what is there. Numbers that aren't finite are refused, too,
     and invalid characters.
     """
     try:

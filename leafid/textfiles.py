@@ -38,8 +38,9 @@ def _read_bytes(file: StrPath, most: int) -> bytes:
     with open_input(file) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        expected = f"expected a text file of at most {most >> 20} MiB"
-        raise LeafidError(f"{file}: {expected}, found more")
+        raise LeafidError(
+            f"{file}: expected a text file of at most {most >> 20} MiB, found more"
+        )
     return data
 
 
@@ -55,8 +56,10 @@ def read_text(file: StrPath) -> str:
         return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = f"found the invalid byte {data[error.start]:#04x}; convert the file"
-        raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
+        raise LeafidError(
+            f"{file}:{line}: expected UTF-8 text, found the invalid byte "
+            f"{data[error.start]:#04x}; convert the file"
+        ) from None
 
 
 def read_word_lists(file: StrPath) -> dict[str, list[str]]:
@@ -68,9 +71,8 @@ def read_word_lists(file: StrPath) -> dict[str, list[str]]:
 def read_first_line(file: StrPath) -> str | None:
     """Read the first line with a cell that isn't blank, or its beginning.
 
-    Returns None where a file is no UTF-8 text.
-
-    The line that names the separator of cells to Excel is skipped.
+    Returns None where a file is no UTF-8 text. The line that names the separator of
+    cells to Excel is skipped.
     """
     with open_input(file) as stream:
         head = stream.read(1 << 16).removeprefix(codecs.BOM_UTF8)
@@ -91,10 +93,9 @@ def read_lines(
 ) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends.
 
-    Bytes of other encodings become lone surrogates.
-
-    A `LeafidError` is raised if a line has more than `max_length` characters: a file
-    that is no text may be a single line of gigabytes.
+    Bytes of other encodings become lone surrogates. A `LeafidError` is raised if a line
+    has more than `max_length` characters: a file that is no text may be a single line
+    of gigabytes.
     """
     with open_input(file) as stream:
         text = io.TextIOWrapper(stream, encoding, "surrogateescape")
@@ -182,19 +183,17 @@ def read_xml(file: StrPath) -> Element:
     except (ParseError, LookupError, ValueError) as error:
         # An encoding that isn't known raises an error without a position.
         line, _ = getattr(error, "position", (1, 0))
-        expected = "well-formed XML in UTF-8, or in the encoding that it declares"
         raise LeafidError(
-            f"{file}:{line}: expected {expected}, found an error: {error}"
+            f"{file}:{line}: expected well-formed XML in UTF-8, or in the encoding "
+            f"that it declares, found an error: {error}"
         ) from None
 
 
 def parse_finite_number(word: str) -> float | None:
     """Parse a decimal number as people write it, with blanks around it allowed.
 
-    Returns None for any other text.
-
-    ``float`` also accepts infinity, NaN, non-ASCII digits and underscores, which are
-    refused.
+    Returns None for any other text. ``float`` also accepts infinity, NaN, non-ASCII
+    digits and underscores, which are refused.
 
     Examples
     --------

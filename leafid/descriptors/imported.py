@@ -40,10 +40,9 @@ def import_measure(
 ) -> tuple[Callable[..., Singles], tuple[str, ...]]:
     """Import a descriptor family, and try it on a small drawn leaf.
 
-    Return a function that measures leaves, and the names of its values.
-
-    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order,
-    and bool (H, W), not empty, and returns finite numbers by their names, which are the
+    Return a function that measures leaves, and the names of its values. The
+    ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and
+    bool (H, W), not empty, and returns finite numbers by their names, which are the
     same for all leaves. A `UsageError` names the first fault.
     """
     rows, cols = np.mgrid[-50:50, -30:30]
@@ -59,13 +58,10 @@ def import_measure(
     except LeafidError as error:
         raise UsageError(str(error)) from error
     except (Exception, SystemExit) as error:
-        expected = (
-            "expected package.module:function that can be imported and returns numbers "
-            "by their names"
-        )
         raise UsageError(
-            f"descriptor family {name}: {expected}, found {type(error).__name__}: "
-            f"{error}"
+            f"descriptor family {name}: expected package.module:function that can be "
+            "imported and returns numbers by their names, found "
+            f"{type(error).__name__}: {error}"
         ) from error
     return measure, names
 

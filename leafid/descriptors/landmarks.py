@@ -23,10 +23,10 @@ _RACHIS_BEARING = np.radians(12)
 class Landmarks:
     """Base and tip of a blade in a picture: row and column, in pixels."""
 
-    #: Outline of the largest part of the blade, (n, 2),
-    #: counter-clockwise at equal arc length.
+    #: Outline of the largest part of the blade, (n, 2), counter-clockwise at equal arc
+    #: length.
     contour: Points
-    #: `base`, `tip`: whichever is which where no petiole tells the one from the other.
+    #: `base`, `tip`: in either order without a petiole.
     base: Points
     tip: Points
     #: Length of the petiole, in pixels; None where there is none to see.
@@ -81,11 +81,15 @@ def find_landmarks(
     ----------
     leaf : Segmentation
     outline : (n, 2)
-        As of `trace_leaf`.
+        As `trace_leaf` returns it.
     ends : (2, 2) or None
         Rows and columns of tip and base, where a person chose them.
     is_compound : bool or None
         None where nobody knows.
+
+    Returns
+    -------
+    Landmarks
     """
     symmetry = measure_symmetry(leaf.blade)
     hull = find_convex_hull(leaf.blade.view(np.uint8))[:, 0, ::-1].astype(np.float64)

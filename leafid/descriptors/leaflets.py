@@ -56,7 +56,7 @@ def count_leaflets(blade: Mask, edge: float = 0.0) -> tuple[bool | None, int | N
     Returns
     -------
     is_compound : bool or None
-        None where it can't be told.
+        None where it is uncertain.
     number : int or None
         None where it isn't sure, as where a leaflet has the size of several.
     """
@@ -101,7 +101,8 @@ def _is_simple(leaf: Plane, widest: float, edge: float) -> bool:
     solidity = side**2 / max(cv2.contourArea(hull), 1.0)
     curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     outline = sum(cv2.arcLength(curve, True) for curve in curves)
-    length, disc = outline / side, widest / side
+    length = outline / side
+    disc = widest / side
     roughness = outline / max(cv2.arcLength(hull, True), 1.0)
     resolution = outline / max(edge, 1e-9)
     low, high = _OVERLAPPING_SOLIDITY

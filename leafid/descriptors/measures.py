@@ -51,25 +51,25 @@ def list_measures() -> dict[str, dict[str, str]]:
 class LeafMeasures:
     """What was measured of one leaf."""
 
-    #: Values by the names that `list_measures` lists, lengths in pixels; None where
-    #: they can't be told.
+    #: Values by the names that `list_measures` lists, lengths in pixels; None where one
+    #: can't be measured.
     values: Mapping[str, float | None]
-    #: From 0 to 1, by the same names: the confidence of the outline, less for what
-    #: depends on more than that.
+    #: From 0 to 1, by the same names: the confidence of the outline, and less for
+    #: measures that depend on more than it.
     confidence: Mapping[str, float]
     landmarks: Landmarks
     #: Number of leaves in the picture.
     n_leaves: int
     #: The blade without its holes, whose area is measured: (H, W) of the picture.
     surface: Mask
-    #: Whether it may be several leaves that touch: nothing is counted then, and the
-    #: confidence is half of what it were.
+    #: Whether it may be several leaves that touch: nothing is counted then, and
+    #: confidences are halved.
     may_be_several: bool
 
     def doubt(self, p_leaf: float) -> "LeafMeasures":
-        """Lower all confidences of what is a leaf with this probability only."""
-        lowered = {name: p_leaf * value for name, value in self.confidence.items()}
-        return replace(self, confidence=lowered)
+        """Multiply all confidences by the probability that this is a leaf."""
+        confidence = {name: p_leaf * value for name, value in self.confidence.items()}
+        return replace(self, confidence=confidence)
 
     def to_record(
         self,
@@ -94,13 +94,16 @@ class LeafMeasures:
             ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and
             columns and rows of base and tip.
         """
-        size, used = 1.0, "px"
+        size = 1.0
         if mm_per_pixel:
-            size, used = mm_per_pixel / _MM_PER_UNIT[unit], unit
-        record: dict[str, Any] = {"unit": used, "mm_per_pixel": mm_per_pixel}
+            size = mm_per_pixel / _MM_PER_UNIT[unit]
+        else:
+            unit = "px"
+        record: dict[str, Any] = {"unit": unit, "mm_per_pixel": mm_per_pixel}
         confidences = {}
         for name, row in list_measures().items():
-            value, confidence = self.values[name], self.confidence[name]
+            value = self.values[name]
+            confidence = self.confidence[name]
             if power := _POWERS.get(row["unit"]):
                 value = value and value * size**power
                 confidence *= scale_confidence or 1
@@ -108,10 +111,11 @@ class LeafMeasures:
             confidences[f"{name}_confidence"] = confidence
         record |= confidences
         for name in ("base", "tip"):
-            row, col = (getattr(self.landmarks, name) + 0.5).tolist()
-            is_told = self.landmarks.has_base
-            record[f"{name}_column"] = col if is_told else None
-            record[f"{name}_row"] = row if is_told else None
+            place = [None, None]
+            if self.landmarks.has_base:
+                place = (getattr(self.landmarks, name) + 0.5).tolist()
+            record[f"{name}_column"] = place[1]
+            record[f"{name}_row"] = place[0]
         return record
 
 
@@ -122,7 +126,8 @@ def measure_leaf(
 
     What doesn't fit a species with compound (1) or simple (0) leaves is left out.
     `leafid.descriptors.traits` counts leaflets, lobes and teeth and measures angles,
-    and leaves out what isn't sure, or can't be seen in the picture.
+    and leaves out what isn't sure, or can't be seen in the picture. An empty mask
+    raises a `ValueError`.
     """
     # It takes half a second to import.
     from skimage.measure import perimeter as measure_perimeter
@@ -137,7 +142,8 @@ def measure_leaf(
     filled = cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED)
     hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
     surface = leaf.blade if holes is None else leaf.blade & ~holes
-    area, filled_area = float(np.count_nonzero(surface)), float(filled.sum())
+    area = float(np.count_nonzero(surface))
+    filled_area = float(filled.sum())
     perimeter = float(measure_perimeter(filled))
     length, width = landmarks.extent.tolist()
     measured = traits | {
@@ -175,8 +181,8 @@ def compose_confidence(
     """Compose the confidence of each value, from 0 to 1.
 
     It is the confidence of the outline, times the confidences of what else the measure
-    depends on (in ``measures.csv``), such as the `direction` of the midrib.
-    A value that is None has the confidence 0.
+    depends on (in ``measures.csv``), such as the `direction` of the midrib. A value
+    that is None has the confidence 0.
     """
     sharpness = 1.0
     if leaf.picture is not None:

@@ -14,11 +14,11 @@ from leafid.segmentation.result import Mask, Segmentation
 
 # Distance between both sides of a blade, in the greatest one.
 _BROAD = 0.3
-# Share of the places before a blade that are narrower than its stalk at first sight.
+# Quantile of the widths before a blade that is the first estimate of the stalk's width.
 _QUANTILE = 0.3
 # Smallest number of points of a stalk.
 _MIN_PLACES = 3
-# How often the width is measured again, up to where that width ends.
+# How often the width is measured again, each time up to the knees of the width before.
 _ROUNDS = 2
 # Width, in widths of the stalk, at which it widens into the blade.
 _KNEE = 1.5
@@ -33,7 +33,7 @@ _MIN_RACHIS = 0.1
 
 
 class _Limits(NamedTuple):
-    """What an end of a leaf is like that is a stalk; one of both is enough."""
+    """What makes an end of a leaf a stalk: one of both limits is enough."""
 
     #: Smallest width of the outer half over the width of the inner one: 1 of a stalk,
     #: a third of a pointed tip.
@@ -42,12 +42,12 @@ class _Limits(NamedTuple):
     sharpness: float
 
 
-# Of any end, and of what the segmentation takes for a petiole.
+# For any end, and for a petiole of the segmentation.
 _END = _Limits(0.75, 6.0)
 _PETIOLE = _Limits(0.55, 2.5)
 # Widest place beside the base, in widths of the blade.
 _BESIDE = 0.9
-# Curvature of a margin beside the base that is concave, over a straight one's.
+# Bend of a margin beside the base, below which it is concave; 1 if it is straight.
 _CONCAVE = 0.8
 # Confidence of an axis beside which there is no petiole.
 _PLAIN = 0.8
@@ -115,9 +115,7 @@ class _Sides:
 def find_stalk(
     leaf: Segmentation, outline: Points, axis: Axis, *, is_compound: bool
 ) -> Stalk | None:
-    """Find the stalk of a leaf: the petiole, or else one end that is like one.
-
-    None where there is none, or where both ends are alike.
+    """Find the stalk of a leaf: the petiole, or else an end that looks like a stalk.
 
     Parameters
     ----------
@@ -125,9 +123,14 @@ def find_stalk(
     outline : (n, 2)
         Of the whole leaf.
     axis : Axis
-        Of its blade; no petiole stands on the side of one that is plain to see.
+        Of its blade; no petiole stands beside an axis of high confidence.
     is_compound : bool
         Whether leaflets follow on the stalk.
+
+    Returns
+    -------
+    Stalk or None
+        None where there is none, or where both ends are alike.
     """
     direction = axis.tip - axis.base
     middle = (axis.tip + axis.base) / 2
@@ -205,7 +208,7 @@ def _measure_evenness(sides: _Sides, knees: Indices, width: float) -> float:
 
 
 def _measure_sharpness(sides: _Sides, knees: Indices, broad: Indices) -> float:
-    """Measure how fast a leaf widens from the knees on, in how fast it does before."""
+    """Measure how fast a leaf widens beyond the knees, over how fast it does before."""
     both = np.arange(2)
     widths = sides.widths[both, knees]
     after = (sides.widths[both, broad] - widths) / np.maximum(broad - knees, 1)

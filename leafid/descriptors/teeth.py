@@ -14,25 +14,25 @@ from leafid.segmentation.pixels import Mask
 
 # Smallest share of the outline that shows of what kind it is.
 _MIN_MARGIN = 0.4
-# Standard deviations of smoothings, in lengths of the outline. It strays from itself
-# smoothed by the teeth of lobes, by the teeth of an unlobed blade, and by lobes.
+# Standard deviations of smoothings, in lengths of the outline. The teeth of lobes, the
+# teeth of an unlobed blade, and lobes stray from the smoothed outlines.
 _SCALES = (0.0015, 0.004, 0.03)
 # How far half of the margin strays at each scale, in lengths of the outline, without
 # and with teeth or lobes. Between both, waves of a margin and low teeth can't be
 # distinguished.
 _SMOOTH = np.array([1.05e-4, 1.7e-4, 45e-4])
 _UNEVEN = np.array([1.7e-4, 2.3e-4, 51e-4])
-# Resolution at which all teeth or lobes are seen, and the power of it with which the
-# limit of a margin without them falls below. Of margins in pictures of 224 pixels, or
-# reduced or blurred, that are said to be entire, 5 % have teeth.
+# Resolution at which all teeth or lobes are seen; below it, `_SMOOTH` falls with these
+# powers. Of the margins that are called entire in pictures of 224 pixels, or in reduced
+# or blurred ones, 5 % have teeth.
 _RESOLUTIONS = np.array([400.0, 300.0, 80.0])
 _POWERS = np.array([2.0, 0.5, 0.5])
 # Smallest distance of teeth that can be counted, in widths of the edge.
 _MIN_SPACING = 8.0
 # Standard deviations of the outlines that teeth are counted in; a tooth is 2.5 wide.
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
-# Smoothing above which a margin without teeth may have few and wide ones, and the
-# largest sum of their heights in an entire margin, in widths: more in 3 % of 106.
+# Smoothing at which few wide teeth show in a margin without others, and the largest sum
+# of their heights in an entire margin, in widths: 3 % of 106 have more.
 _COARSE = 0.0113
 _MAX_RISE = 0.1
 # Smallest number of teeth of a margin: fewer are waves, or damage.
@@ -43,7 +43,7 @@ _STEPS = 16
 _MIN_KURTOSIS = 1.55
 # Smallest height of a tooth that counts, in widths of the blade.
 _MIN_PEAK = 0.004
-# Greatest difference of the number of teeth at the next smoothing, if it is sure.
+# Greatest share by which a sure number of teeth differs at the next smoothing.
 _REPEATED = 0.12
 
 
@@ -54,8 +54,8 @@ def measure_margin(
 
     What counts is how far half of the margin strays from the smoothed outline: a
     shadow, a bite or a fold makes no teeth, and a stretch without teeth no entire
-    margin. Where the resolution, the length of the outline in widths of its edge, is
-    low, teeth are flattened.
+    margin. A low resolution, the length of the outline in widths of its edge, flattens
+    teeth.
 
     Parameters
     ----------
@@ -68,13 +68,14 @@ def measure_margin(
     Returns
     -------
     is_lobed : bool or None
-        None where it can't be told.
+        None where it is uncertain.
     traits : dict of str to float
-        ``teeth`` and ``tooth_depth``, if it can be told whether there are any.
+        ``teeth`` and ``tooth_depth``, if it is certain whether there are any.
     """
     if is_margin.mean() < _MIN_MARGIN:
         return None, {}
-    contour, width = landmarks.contour, float(landmarks.extent[1])
+    contour = landmarks.contour
+    width = float(landmarks.extent[1])
     length = compute_contour_length(contour)
     resolution = length / edge
     signals = _filter_margin(contour, _SCALES)
@@ -117,7 +118,8 @@ def _measure_teeth(
     Nothing is measured of waves, which may be blunt teeth. A number is sure if it
     repeats at the next smoothing.
     """
-    counts, heights = [], []
+    counts = []
+    heights = []
     for signal in _filter_margin(contour, _TOOTH_SMOOTHINGS):
         rises = _measure_rises(signal, width, is_margin)
         counts.append(len(rises))
@@ -142,7 +144,7 @@ def _measure_rises(signal: Singles, width: float, is_margin: Mask) -> Floats:
     start = signal.argmin()
     values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
     peaks = find_peaks(values, max(_MIN_PEAK * width, 0.3 * float(high - low)))
-    # Heights are those above the mean of the valleys beside a peak.
+    # A height is above the mean of the valleys beside the peak.
     valleys = np.minimum.reduceat(values, np.append(0, peaks))
     rises = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
     return rises[is_margin[(peaks + start) % len(signal)]]
@@ -166,15 +168,14 @@ def _is_wavy(contour: Points, is_margin: Mask, number: int) -> bool:
 def find_peaks(values: Floats, prominence: float) -> Indices:
     """Find the peaks of a signal that begins and ends at its lowest value.
 
-    They are the same as by `scipy.signal.find_peaks`, which takes five times as long to
-    import; only of a plateau, all points are taken.
+    `scipy.signal.find_peaks`, which takes five times as long to import, finds the same,
+    but one point of a plateau, of which this finds all.
 
     Parameters
     ----------
     values : (n,)
     prominence : float
-        Smallest height above the higher one of the two valleys between a peak and
-        higher ones.
+        Smallest height above the higher of the valleys between a peak and higher peaks.
 
     Returns
     -------

@@ -65,5 +65,6 @@ def _join_parts(grey: Plane) -> None:
         distances, nearest = cKDTree(curve).query(largest)
         place = int(distances.argmin())
         if distances[place] <= _MAX_GAP * max(grey.shape):
-            start, end = largest[place].tolist(), curve[nearest[place]].tolist()
+            start = largest[place].tolist()
+            end = curve[nearest[place]].tolist()
             cv2.line(grey, start, end, 255, _LINE_WIDTH)

@@ -1,6 +1,6 @@
 """Botanical traits of a leaf on a plain sheet, as far as they are measured well.
 
-The Manual of Leaf Architecture [1]_ defines the traits; leafid measures those that an
+The Manual of Leaf Architecture [1]_ defines the traits; leafid measures what an
 outline shows.
 
 References
@@ -34,7 +34,7 @@ from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
-#: Names of all traits; those below `petiole` are traits of a simple blade.
+#: Names of all traits; all after `petiole` are traits of a simple blade.
 TRAIT_NAMES = (
     "compound",  # 1 for a compound leaf, 0 for a simple one
     "leaflets",  # number of leaflets, 1 for a simple leaf
@@ -113,7 +113,7 @@ def measure_reliable_traits(
         traits["compound"] = float(is_compound)
     if leaflets is not None:
         traits["leaflets"] = float(leaflets)
-    # What is left of a blade that is cut has another form.
+    # The rest of a blade that the border cuts has another form.
     is_whole = measure_cut(leaf.blade) <= _MAX_CUT * landmarks.extent[1]
     if is_whole and landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
@@ -135,15 +135,20 @@ def drop_misfits(
 ) -> dict[str, float]:
     """Drop the traits of a blade that doesn't fit the leaves of its species.
 
-    Leaflets that overlap were taken for lobes, or lobes for leaflets.
+    Overlapping leaflets were taken for lobes, or lobes for leaflets.
 
     Parameters
     ----------
     traits : mapping of str to float
-        As of `measure_reliable_traits`.
+        As `measure_reliable_traits` returns them.
     is_compound : float or None
         1 where the leaves of the species are compound, 0 where they are simple; None
         where nobody knows.
+
+    Returns
+    -------
+    dict of str to float
+        Of a misfit, only the length of the petiole.
     """
     is_fitting = is_compound in (None, traits.get("compound", is_compound))
     names = traits.keys() if is_fitting else traits.keys() & {"petiole"}
@@ -157,7 +162,8 @@ def measure_cut(mask: Mask) -> int:
 
 def _find_margin(landmarks: Landmarks, size: tuple[int, ...]) -> Mask:
     """Mark the points of a contour that are neither an end nor cut by the border."""
-    framed, contour = landmarks.framed, landmarks.contour
+    framed = landmarks.framed
+    contour = landmarks.contour
     is_inside = (contour >= _BORDER) & (contour < np.array(size) - 1 - _BORDER)
     is_between = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
     return is_between & is_inside.all(axis=1)
@@ -168,9 +174,10 @@ def _measure_form(
 ) -> dict[str, float] | None:
     """Measure the form of a simple blade; None where its lobes may be leaflets.
 
-    Without a base, only what doesn't depend on which end it is.
+    Without a base, only traits that don't depend on it are measured.
     """
-    framed, has_base = landmarks.framed, landmarks.has_base
+    framed = landmarks.framed
+    has_base = landmarks.has_base
     length, width = landmarks.extent.tolist()
     is_framed = landmarks.confidence >= MIN_CONFIDENCE
     traits = {"length_width": length / width} if is_framed else {}
@@ -211,20 +218,19 @@ def _count_bites(contour: Points) -> tuple[int, int]:
 def _measure_lobes(framed: Points) -> dict[str, float] | None:
     """Count the lobes of a lobed blade, and measure the mean depth of the sinuses.
 
-    The depth is relative to the distance from the lobe's end to the midvein, or, with
-    a negative sign, to the base (palmate lobes). None where the
-    lobes may be leaflets.
+    The depth is relative to the distance from the lobe's end to the midvein, or, with a
+    negative sign, to the base (palmate lobes). None where the lobes may be leaflets.
     """
     along, across = smooth_contour(framed, _LOBE_SMOOTHING).T
-    from_base = np.hypot(along, across)
+    distances = np.hypot(along, across)
     widest = np.abs(across).argmax()
     length, width = np.ptp(framed, axis=0)
     angle = np.degrees(np.arctan2(abs(across[widest]), along[widest]))
     is_palmate = angle * width / max(length, 1e-6) >= _PALMATE
     halves = [np.where(along > 0.03, side * across, 0) for side in (1, -1)]
-    curves = [from_base] if is_palmate else halves
+    curves = [distances] if is_palmate else halves
     # The curve begins and ends at the base: the sinus of the petiole divides no lobes.
-    start = from_base.argmin()
+    start = distances.argmin()
     depths = [
         depth
         for curve in curves

@@ -67,10 +67,9 @@ class Augmentation:
 class AugmentedPicture:
     """A picture that others are made from.
 
-    The picture is read and segmented once for all of them.
-
-    Composited photos have `longest_side` pixels on their longer side, at most 640. The
-    views show `needed_parts`.
+    The picture is read and segmented once for all of them. Composited photos have
+    `longest_side` pixels on their longer side, at most 640. The views show
+    `needed_parts`.
     """
 
     image: Image
@@ -120,14 +119,12 @@ def jitter_picture(
 ) -> Image:
     """Show a picture as another camera does: from another side and in other light.
 
-    Every third camera is a poor one.
-
-    Descriptors change more with the leaf's position, the light and the camera than
-    between species, and a few plants of a species don't show how. Classifiers that also
-    learn from jittered pictures learn to ignore such changes. The result depends on the
-    number, the type and the content of the picture alone: a tilted sheet is continued
-    beside its edges, a tilted photo is enlarged to fill its frame. A poor picture is
-    smaller.
+    Every third camera is a poor one. Descriptors change more with the leaf's position,
+    the light and the camera than between species, and a few plants of a species don't
+    show how. Classifiers that also learn from jittered pictures learn to ignore such
+    changes. The result depends on the number, the type and the content of the picture
+    alone: a tilted sheet is continued beside its edges, a tilted photo is enlarged to
+    fill its frame. A poor picture is smaller.
 
     References
     ----------
@@ -162,10 +159,9 @@ def _degrade_picture(
 ) -> Image:
     """Show a picture as a poor camera or other light would: blurred and recoloured.
 
-    A leaf may be pressed or back-lit.
-
-    The lightness and the colours of the leaf are changed relative to its background,
-    then the colours and the lightness of the whole picture.
+    A leaf may be pressed or back-lit. The lightness and the colours of the leaf are
+    changed relative to its background, then the colours and the lightness of the whole
+    picture.
     """
     ranges = RANGES["poor"]
     side = np.exp(random.uniform(*np.log(ranges["side"])))
@@ -196,9 +192,8 @@ def _degrade_picture(
 def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
     """Replace the sheet under a leaf by card, or put the sheet on a table.
 
-    Return the values of `measure_type_features` of that picture.
-
-    Which of both is done, and the colour, are random. `picture` has no effect.
+    Return the values of `measure_type_features` of that picture. Which of both is done,
+    and the colour, are random. `picture` has no effect.
     """
     random = np.random.default_rng(zlib.crc32(image.tobytes()))
     # Dark and dull colours as often as light and vivid ones.

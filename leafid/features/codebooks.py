@@ -34,11 +34,10 @@ def learn_encoders(
 ) -> dict[str, Encoder]:
     """Learn the encoders of the experts on local patches, by the expert's name.
 
-    Pictures are sampled evenly over the species.
-
-    An expert that finds too few features (grey pictures have no edges between hues)
-    gets an encoder that distinguishes nothing. A `LeafidError` is raised when all
-    experts are on local patches and none finds enough.
+    Pictures are sampled evenly over the species. An expert that finds too few features
+    (grey pictures have no edges between hues) gets an encoder that distinguishes
+    nothing. A `LeafidError` is raised when all experts are on local patches and none
+    finds enough.
     """
     encoders: dict[str, Encoder] = {}
     blind: dict[str, str] = {}
@@ -47,8 +46,8 @@ def learn_encoders(
             continue
         # Where there are no pictures of these types, or they show too little, an
         # encoder is learned from all pictures.
-        of_types = [p for p in pictures if p.type in expert.codebook_types]
-        for candidates in (of_types, pictures):
+        typical = [p for p in pictures if p.type in expert.codebook_types]
+        for candidates in (typical, pictures):
             try:
                 encoders[name] = _learn_encoder(
                     expert, candidates, recipe, loader, seed=seed

@@ -308,11 +308,9 @@ def relight(
 ) -> Image:
     """Map the grey levels of a picture by a table; light falls off towards a side.
 
-    Values above 255 are white.
-
-    A fourth channel is a mask, which stays the same. The slopes along columns and rows
-    are added in a precision, float32 or float64, on which the last bits of training
-    pictures depend.
+    Values above 255 are white. A fourth channel is a mask, which stays the same. The
+    slopes along columns and rows are added in a precision, float32 or float64, on which
+    the last bits of training pictures depend.
     """
     rows, cols = image.shape[:2]
     across, down = random.uniform(-max_slope, max_slope, 2)

@@ -39,7 +39,7 @@ class CachedComputation:
     dtype: type[np.floating] = np.float16
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
-        """Make the keys in the cache of a picture's arrays, by name."""
+        """Make the cache's keys of a picture's arrays, by name."""
         words = f"|{picture.type}|{content_hash}"
         return {
             name: hashlib.sha256((key + words).encode()).digest()
@@ -49,9 +49,9 @@ class CachedComputation:
     def compute(
         self, picture: Picture, names: Sequence[Any]
     ) -> tuple[Arrays, dict[Any, bytes]]:
-        """Compute arrays of a picture with some names.
+        """Compute the arrays of a picture with these names.
 
-        Also returns the keys, by the content that was read.
+        Also returns their keys, for the content that was read.
         """
         image, content_hash = read_hashed_image(
             picture.file, self.longest_side, picture.data
@@ -81,7 +81,7 @@ class PictureFunction:
     def compute_by_key(
         self, image: np.ndarray, picture: Picture, keys: Sequence[str]
     ) -> Arrays:
-        """Compute the result, by the only one of some keys."""
+        """Compute the result by its key, for `CachedComputation.function`."""
         return {key: self.compute(image, picture) for key in keys}
 
 
@@ -116,14 +116,14 @@ def _extract_arrays(
     picture: Picture,
     names: Sequence[tuple[int, str]],
 ) -> Arrays:
-    """Extract vectors, each behind the values of the `Condition`."""
+    """Extract vectors; the values of the `Condition` come before each."""
     source = AugmentedPicture(
         image, picture.require_type(), extractor.longest_side, extractor.needed_parts
     )
     arrays: Arrays = {}
-    for number, of_number in group_by(names, lambda name: name[0]).items():
+    for number, pairs in group_by(names, lambda name: name[0]).items():
         views = source.make_views(augmentations[number])
-        vector_names = [vector_name for _, vector_name in of_number]
+        vector_names = [vector_name for _, vector_name in pairs]
         features = extractor.extract_from_views(views, vector_names)
         for vector_name, vector in features.vectors.items():
             arrays[number, vector_name] = np.append(features.condition, vector)
@@ -131,7 +131,7 @@ def _extract_arrays(
 
 
 def make_features(arrays: Arrays, number: int, names: Sequence[str]) -> Features:
-    """Make the features of an augmentation of what `_extract_arrays` returns."""
+    """Make the features of an augmentation from the arrays of `_extract_arrays`."""
     n_values = len(Condition._fields)
     condition = Condition(*arrays[number, names[0]][:n_values].tolist())
     vectors = {name: arrays[number, name][n_values:] for name in names}

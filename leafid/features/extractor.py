@@ -33,17 +33,18 @@ NeededParts = Literal["nothing", "leaf", "petiole"]
 _View = tuple[Pyramid, np.ndarray | None]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
-#: Longest side that pictures are reduced to for them, in pixels.
+#: Longest side that pictures are reduced to for these features, in pixels.
 TYPE_SIDE = 400
-#: The name of the vector by which leaves are recognised. All recipes have
-#: it beside the vectors of their experts.
+#: The name of the vector by which leaves are recognised. All recipes have it beside the
+#: vectors of their experts.
 LEAF_MEASURES = "leaf measures"
 # Families that take little time. Families that experts have are measured anyway.
 _LEAF_FAMILIES = {"hu", "arch", "triangle", "lobes"}
 # The size of the leaf in pixels and the light are the camera's.
 _CONDITIONS = ("confidence", "n_leaves", "cut", "may_be_several")
 _N_MASK_SHARES = 2
-# Side of the thumbnail that they are measured on, and width of its rim, in pixels.
+# Side of the thumbnail that features of types are measured on, and width of its rim, in
+# pixels.
 _THUMBNAIL_SIDE = 48
 _RIM_WIDTH = 3
 _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6), None))
@@ -141,31 +142,29 @@ class FeatureExtractor:
     def extract_from_views(
         self, views: "PictureViews", names: Sequence[str] | None = None
     ) -> Features:
-        """Extract all vectors, or those with some names."""
+        """Extract the vectors with these names, by default all."""
         experts = {name: self.get_expert(name) for name in names or self.vector_names}
         condition = measure_condition(views.image, views.segmentation)
         families = chain(*(expert.families for expert in experts.values()))
-        measured = {}
+        measures = {}
         # Values that families share are computed once.
         if unique := list(dict.fromkeys(families)):
-            measured = measure_families(views.image, views.segmentation, unique)
+            measures = measure_families(views.image, views.segmentation, unique)
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
                 features = extract_local_features(views, expert)
                 vectors[name] = self.encoders[name].transform(features)
             else:
-                of_expert = [measured[family] for family in expert.families]
+                parts = [measures[family] for family in expert.families]
                 if name == LEAF_MEASURES:
-                    of_expert.append(_describe_mask(views.segmentation, condition))
-                vectors[name] = np.concatenate(of_expert)
+                    parts.append(_describe_mask(views.segmentation, condition))
+                vectors[name] = np.concatenate(parts)
         return Features(vectors, condition)
 
 
 class PictureViews:
-    """Views of a picture that several experts share.
-
-    A view is computed at its first use.
+    """Views of a picture that several experts share, each computed at its first use.
 
     Without a leaf in the segmentation, the whole picture counts as leaf.
     """
@@ -180,10 +179,9 @@ class PictureViews:
     def get_pyramid(self, view: str, size: int, channels: str) -> _View:
         """Make the pyramid of a view, and the region of the leaf in it.
 
+        The view is named as by `leafid.features.recipe.Expert.view`. Its longest side
+        is `size` pixels; it is square but for the whole picture, which has no region.
         The pyramid has the channels that the local descriptor reads.
-
-        The view is named as by `leafid.features.recipe.Expert.view`, and its longest
-        side `size` pixels. It is square but for the whole picture, which has no region.
         """
         key = (view, size, channels)
         if key not in self._pyramids:
@@ -271,13 +269,11 @@ def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
 def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
     """Measure the features that separate scans, scan-likes and photos: float32 (27,).
 
-    They don't depend on the tint of the sheet.
-
-    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the
-    rim's lightness, of the distance of its colours from their median, standard
-    deviations of the rim and of the whole, range of the corners' colours, and roughness
-    (absolute differences of neighbours): percentiles, and means down and across.
-    `picture` has no effect.
+    They don't depend on the tint of the sheet, and are measured on a thumbnail in Lab
+    with channels in [0, 1]: percentiles of the rim's lightness, and of the distance of
+    its colours from their median; standard deviations of the rim, and of the whole;
+    range of the corners' colours; roughness (absolute differences of neighbours):
+    percentiles, and means down and across. `picture` has no effect.
     """
     small = cv2.resize(
         image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA

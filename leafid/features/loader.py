@@ -75,10 +75,7 @@ class FeatureLoader:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the cache, with room for arrays larger than the memory.
-
-        The folder is None without a cache.
-        """
+        """The folder of the cache, with room for large arrays; None without a cache."""
         return self.cache.folder if self.cache else None
 
     def with_step(self, step: str) -> "FeatureLoader":
@@ -90,11 +87,9 @@ class FeatureLoader:
     ) -> Generator[Features | None, None, None]:
         """Yield the features of pictures of known types.
 
-        Features of some hundred pictures are held at a time.
-
-        None stands for a picture that can't be read, which is noted in `unreadable`. A
-        caller that may stop early closes the generator: what was computed by then is
-        cached.
+        None stands for a picture that can't be read, which is noted in `unreadable`.
+        Features of some hundred pictures are held at a time. A caller that may stop
+        early closes the generator: what was computed by then is cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
             for features in stream:
@@ -109,11 +104,9 @@ class FeatureLoader:
     ) -> Generator[list[Features] | None, None, None]:
         """Yield the features of the augmentations of each picture.
 
-        They have all vectors of the extractor, or those with some names.
-
-        The augmentation None stands for the picture itself, as `stream` yields it.
-
-        A picture is read, and its leaf searched for, once for all of them.
+        The augmentation None stands for the picture itself, as `stream` yields it. A
+        picture is read, and its leaf searched for, once for all augmentations. `names`
+        selects vectors of the extractor.
         """
         names = names or extractor.vector_names
         computation = make_extraction(extractor, augmentations, names)
@@ -131,9 +124,9 @@ class FeatureLoader:
         pictures: Sequence[Picture],
         caption: str = "describe",
     ) -> list[np.ndarray | None]:
-        """Give the result for each picture, float32 with the precision of its type.
+        """Give the result for each picture, or None for one that can't be read.
 
-        None if it can't be read.
+        Results are float32, with the precision of the function's `dtype`.
         """
         key = function.key
         computation = CachedComputation(
@@ -176,7 +169,7 @@ class FeatureLoader:
         `unreadable`.
         """
         calls = list(zip(pictures, *arguments, strict=True))
-        call = partial(_call_guarded, function, get_language())
+        call = partial(_call_or_return_error, function, get_language())
         results = ordered_map(
             call,
             calls,
@@ -208,7 +201,9 @@ class FeatureLoader:
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
             cached = self._look_up_arrays(chunk, computation)
             missing = [computation.keys.keys() - arrays.keys() for arrays in cached]
-            names = [sorted(of_picture) for of_picture in missing if of_picture]
+            names = [
+                sorted(missing_names) for missing_names in missing if missing_names
+            ]
             incomplete = list(compress(chunk, missing))
             results = self.map_pictures(computation.compute, incomplete, names)
             new: list[tuple[bytes, bytes]] = []
@@ -234,7 +229,7 @@ class FeatureLoader:
         if self.cache is None:
             return [{} for _ in pictures]
         keys = [computation.make_keys(p, self.hash_picture(p)) for p in pictures]
-        stored = self.look_up([*chain(*(of_picture.values() for of_picture in keys))])
+        stored = self.look_up([*chain.from_iterable(map(dict.values, keys))])
         cached: list[Arrays] = []
         for names in keys:
             arrays: Arrays = {}
@@ -258,7 +253,7 @@ class FeatureLoader:
 def open_loader(
     jobs: int, cache: StrPath | bool | FeatureLoader
 ) -> Iterator[FeatureLoader]:
-    """Open the feature cache as `leafid.train` describes it, with a loader."""
+    """Open the feature cache that `leafid.train` describes, and make a loader of it."""
     if isinstance(cache, FeatureLoader):
         yield cache
         return
@@ -273,13 +268,10 @@ def open_loader(
         yield FeatureLoader(store, jobs)
 
 
-def _call_guarded(
+def _call_or_return_error(
     function: Callable[..., Any], language: str, call: tuple[Picture, ...]
 ) -> Any:
-    """Call the function, or return its error with the traceback as a note.
-
-    One bad picture must not cost the others.
-    """
+    """Call a function; an error of one picture is returned, with its traceback."""
     file = call[0].file
     try:
         with (
@@ -289,8 +281,8 @@ def _call_guarded(
         ):
             return function(*call)
     except Exception as error:
-        is_of_all = isinstance(error, UsageError | InstallationError)
-        if is_of_all and not isinstance(error, InputError):
+        concerns_all = isinstance(error, UsageError | InstallationError)
+        if concerns_all and not isinstance(error, InputError):
             raise
         text = str(error)
         if not isinstance(error, LeafidError):

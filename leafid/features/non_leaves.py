@@ -26,10 +26,8 @@ _PHOTOGRAPHS = Path(__file__).parent / "photographs"
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     """Draw a picture without a leaf, uint8 (H, W, 3).
 
-    It has the sheet, colours and texture of a training picture.
-
-    The number is one of `ALL_KINDS`. The result depends on it and on the content of the
-    picture alone.
+    It has the sheet, colours and texture of a training picture. The number is one of
+    `ALL_KINDS`. The result depends on it and on the content of the picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     return _DRAW[number](image, mask, random)

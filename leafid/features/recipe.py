@@ -226,7 +226,7 @@ def choose_types_to_train(
     """Choose the types of pictures that all of some recipes serve, or `only` one.
 
     A warning counts the pictures of each other type. Where no type is served, all are
-    chosen, so that loading a recipe tells why it doesn't serve one.
+    chosen, so that loading a recipe says why it doesn't serve one.
     """
     counts = Counter(picture.type for picture in pictures)
     if only is not None:
@@ -265,8 +265,8 @@ def list_recipes() -> list[str]:
 def read_recipes(name: str) -> list[Recipe]:
     """Read the files of a recipe: a shipped one, a ``.toml`` file, or a folder of them.
 
-    A `LeafidError` is raised when there is none, or one isn't valid: the file, the key,
-    what was expected and found.
+    A `LeafidError` is raised when there is none, or one isn't valid: it says the file,
+    the key, what was expected and what is there.
     """
     path = Path(name)
     if name in list_recipes():
@@ -287,7 +287,7 @@ def read_recipes(name: str) -> list[Recipe]:
 
 
 def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
-    """Read the recipe of an acquisition type, of those that `read_recipes` reads.
+    """Read the recipe of an acquisition type, one that `read_recipes` reads.
 
     A `LeafidError` is raised when there is none that serves the type, or several.
     """
@@ -305,7 +305,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
 def parse_recipe(data: Any, source: str) -> Recipe:
     """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
 
-    The table ``defaults`` holds values of all experts that don't have their own. A
+    The table ``defaults`` holds values of all experts that don't set them. A
     `LeafidError`, whose message begins with `source`, is raised at the first value that
     is not as expected.
     """

@@ -69,22 +69,18 @@ def find_similar(
 ) -> Iterator[list[Picture]]:
     """Yield the groups of pictures with one label that seem to show one leaf.
 
-    Chains of similar pairs make a group.
-
-    Time grows with the square of the number of pictures of a label; a thousand pairs
-    take a tenth of a second.
+    Chains of similar pairs make a group. Time grows with the square of the number of
+    pictures of a label; a thousand pairs take a tenth of a second.
     """
     by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
-    for of_label in loader.progress(labels, len(labels), "compare"):
-        points = enumerate(loader.map_pictures(detect_points, of_label))
-        readable = [
-            (index, detected) for index, detected in points if detected is not None
-        ]
-        groups = DisjointSet(range(len(of_label)))
+    for members in loader.progress(labels, len(labels), "compare"):
+        points = enumerate(loader.map_pictures(detect_points, members))
+        readable = [(index, leaf) for index, leaf in points if leaf is not None]
+        groups = DisjointSet(range(len(members)))
         for (first, first_points), (second, second_points) in combinations(readable, 2):
             if count_matches(first_points, second_points) >= MIN_MATCHES:
                 groups.merge(first, second)
         for group in groups.subsets():
             if len(group) > 1:
-                yield [of_label[index] for index in sorted(group)]
+                yield [members[index] for index in sorted(group)]

@@ -12,16 +12,16 @@ S = TypeVar("S")
 class Folds(NamedTuple, Generic[T]):
     """A value for each way of holding examples out.
 
-    A classifier that is fitted without a fold has not seen the plant, or the species,
-    that names the way.
+    The name of a way says what a classifier that is fitted without a fold of examples
+    has not seen. Where nothing is learned from the second and third way, they have no
+    folds.
     """
 
-    #: The plants of the fold.
+    #: A fold has whole plants.
     without_plant: T
-    #: The species of the fold. There is no such fold where nothing is learned from it.
+    #: A fold has whole species.
     without_species: T
-    #: The plants of the fold, of which there are more than in `without_plant`;
-    #: likewise.
+    #: A fold has whole plants, more than in `without_plant`.
     without_more_plants: T
 
     def map(self, function: Callable[[T], S]) -> Folds[S]:

@@ -54,7 +54,7 @@ class HeldOutLeaves:
     def sees_species(self) -> Folds[np.ndarray]:
         """Whether classifiers saw another plant of the species, bool (n,)."""
         rows = np.arange(len(self.labels))
-        return self.scores.map(lambda of: np.isfinite(of[0][rows, self.labels]))
+        return self.scores.map(lambda scores: np.isfinite(scores[0][rows, self.labels]))
 
 
 class Knownness(NamedTuple):
@@ -87,6 +87,10 @@ def fit_knownness(
         The weights of the fusion.
     further : Examples, optional
         The evidence of further leaves of unknown species, grouped by plant.
+
+    Returns
+    -------
+    Knownness
     """
     evidence = leaves.scores.map(
         lambda scores: compute_evidence(
@@ -112,7 +116,7 @@ def fit_knownness(
     mean_change = leaves.weights[comparable] @ changes[comparable] / total
     known, unknown = np.split(probabilities[: 2 * n_leaves], 2)
     gain = float(np.sum(mean_change * coefficients[:-1]))
-    # What evidence loses is noise.
+    # More plants can't make a known leaf look less known: a loss is noise.
     return Knownness(coefficients, known, unknown, max(0.0, gain))
 
 
@@ -156,12 +160,12 @@ def compute_evidence(
         possible = np.where(np.isfinite(values), values, np.nan).astype(np.float64)
         mean = np.nanmean(possible, axis=1)
         first, second = _take_two_highest(values)
-        of_best = values[rows, best]
+        best_scores = values[rows, best]
         evidence += [
             first - mean,
             first - second,
-            of_best - mean,
-            of_best - first,
+            best_scores - mean,
+            best_scores - first,
             np.nanstd(possible, axis=1),
         ]
         agreement += values.argmax(axis=1) == best

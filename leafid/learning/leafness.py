@@ -1,7 +1,7 @@
 """The probability that a picture shows a leaf, by a forest of randomised trees.
 
-A linear classifier of the same measures mostly tells cameras apart, while deep trees
-see what leaves by all cameras have in common.
+A linear classifier of the same measures mostly distinguishes cameras, while deep trees
+learn what leaves by all cameras have in common.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from leafid.learning.logistic import (
 
 #: A picture with a lower probability shows no leaf.
 MIN_LEAF = 0.5
-#: A picture with a lower one surely shows none: there is nothing to be said of how it
-#: was taken.
+#: A picture with a lower probability surely shows none, however it was taken.
 POSSIBLE_LEAF = 0.1
-# The share of the pictures without a leaf that may have a higher one. Most of them are
-# figures with a leaf's texture, and are of no known species, either.
+# The share of the pictures without a leaf that may have a probability above `MIN_LEAF`.
+# Most of them are figures with a leaf's texture, which `knownness` rejects.
 _PASSING_SHARE = 0.05
-# Each fold of groups has trees that learned without it: all of them make the forest.
+# Some trees learn without each fold of groups; all of them make the forest.
 _N_FOLDS = 5
 _TREES_PER_FOLD = 80
 # The smallest share of trees, and complement of one, whose logarithm is taken.

@@ -119,8 +119,8 @@ def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.n
 def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     """Scale weights so that both classes have the same total, and the mean is 1."""
     balanced = weights.astype(np.float64)
-    for of_class in (is_positive, ~is_positive):
-        balanced[of_class] /= balanced[of_class].sum()
+    for is_of_class in (is_positive, ~is_positive):
+        balanced[is_of_class] /= balanced[is_of_class].sum()
     return balanced * (len(weights) / 2)
 
 
@@ -131,13 +131,13 @@ def assign_folds(examples: Examples, n_folds: int) -> np.ndarray:
     """
     folds = np.empty(len(examples.rows), int)
     fold_of: dict[Any, int] = {}
-    for of_class in (examples.is_positive, ~examples.is_positive):
-        groups = np.asarray(examples.groups)[of_class]
+    for is_of_class in (examples.is_positive, ~examples.is_positive):
+        groups = np.asarray(examples.groups)[is_of_class]
         if len(np.unique(groups)) == 1:
             # Without its only group, there would be no example of the class.
             groups = np.arange(len(groups))
         new = [group for group in np.unique(groups).tolist() if group not in fold_of]
         order = np.random.default_rng(0).permutation(len(new))
         fold_of |= zip(new, (order % n_folds).tolist(), strict=True)
-        folds[of_class] = [fold_of[group] for group in groups.tolist()]
+        folds[is_of_class] = [fold_of[group] for group in groups.tolist()]
     return folds

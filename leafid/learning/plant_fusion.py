@@ -2,9 +2,8 @@
 
 Logarithms of probabilities are summed. As pictures of one plant resemble each other, n
 of them are worth less than n independent ones: each counts n ** -exponent. An exponent
-of 0 stands for independent pictures, 1 for pictures of which further ones tell nothing
-new. It is learned for each acquisition type; types are taken for independent of each
-other.
+of 0 stands for independent pictures, 1 for pictures that add nothing to the first. It
+is learned for each acquisition type; types are taken for independent of each other.
 """
 
 from collections.abc import Sequence

@@ -72,14 +72,22 @@ class Rejection(msgspec.Struct, frozen=True, eq=False):
         known: np.ndarray,
         rejected_share: float = REJECTED_SHARE,
     ) -> np.ndarray:
-        """Judge pictures: str (n,), by the probabilities of `assess`, float (n,).
+        """Judge pictures.
 
-        The share is as for `find_threshold`.
+        Parameters
+        ----------
+        leaf, known : ndarray of float, (n,)
+            The probabilities of `assess`.
+        rejected_share : float
+            As for `find_threshold`; with 0, only pictures with a probability of a leaf
+            of 0 are rejected.
 
-        It is "species" for a picture whose species is named, or why it is rejected:
-        "no-leaf" shows none, "unknown" is probably a leaf of an unknown species. The
-        first are not counted in the share, but with a share of 0 only pictures with a
-        probability of 0 are rejected.
+        Returns
+        -------
+        ndarray of str, (n,)
+            "species" where the species is named, or else why it isn't: "no-leaf", which
+            doesn't count in the share, or "unknown", probably a leaf of an unknown
+            species.
         """
         is_leaf = leaf >= MIN_LEAF
         if rejected_share == 0:
@@ -91,9 +99,15 @@ class Rejection(msgspec.Struct, frozen=True, eq=False):
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
         """Give the product of probabilities below which pictures are rejected.
 
-        Infinity to reject all.
+        Parameters
+        ----------
+        rejected_share : float
+            The share of the leaves of known species that may be rejected.
 
-        `rejected_share` of the leaves of known species may be rejected.
+        Returns
+        -------
+        float
+            Infinity to reject all.
 
         Raises
         ------
@@ -138,6 +152,10 @@ def fit_rejection(
         The weights of the fusion.
     further : Examples, optional
         As for `fit_knownness`.
+
+    Returns
+    -------
+    Rejection
     """
     knownness = fit_knownness(leaves, weights, further)
     calibration = _fit_calibration(leaves, p_leaf, knownness, weights)
@@ -156,10 +174,10 @@ def fit_rejection(
 def compute_quantiles(scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Compute the quantiles of `Rejection` from the scores of leaves, float (n,).
 
-    With the weights, float (n,), every plant counts the same.
-    The pictures of a plant are rejected together: if pictures counted the same, a few
-    plants with many would set the operating points; if plants did, a few with a single
-    picture. In between, neither share is far off.
+    With the weights, float (n,), every plant counts the same. The pictures of a plant
+    are rejected together: if pictures counted the same, a few plants with many would
+    set the operating points; if plants did, a few with a single picture. In between,
+    neither share is far off.
     """
     order = np.argsort(scores)
     by_plant = weights[order]
@@ -207,10 +225,10 @@ def _fit_calibration(
 def _find_typical(leaves: HeldOutLeaves) -> np.ndarray:
     """Find the leaves that operating points are computed from, bool (n,).
 
-    A classifier that has seen no other plant of the species in the acquisition type
-    says little of one that will have seen some. Where no species has two plants, these
-    are all leaves of known species. `leafid.training.fusing` asks for another plant in
-    the collection instead, in any type.
+    They are of species of which the acquisition type has another plant: scores by a
+    classifier that has seen none there say little of one that has. Where no species has
+    two plants, all leaves of known species are typical. `leafid.training.fusing` asks
+    for another plant in any type.
     """
     is_known = leaves.sees_species.without_plant & (leaves.weights > 0)
     plants = set(zip(leaves.labels.tolist(), leaves.plants.tolist(), strict=True))

@@ -77,9 +77,9 @@ def matthews_score(hits: Floats, predictions: Floats, labels: Floats) -> Floats:
     .. [1] J. Gorodkin, "Comparing two K-category assignments by a K-category
        correlation coefficient", Computational Biology and Chemistry 28, 2004.
     """
-    of_predictions = _covariance(predictions, predictions, predictions)
-    of_labels = _covariance(labels, labels, labels)
-    scale = np.sqrt(of_predictions * of_labels)
+    prediction_variance = _covariance(predictions, predictions, predictions)
+    label_variance = _covariance(labels, labels, labels)
+    scale = np.sqrt(prediction_variance * label_variance)
     return divide(_covariance(hits, predictions, labels), scale, 0)
 
 

@@ -135,7 +135,7 @@ def decompose_brier(
               = \underbrace{\frac1n \sum_k n_k (p_k - o_k)^2}_{reliability}
               - resolution + \underbrace{o (1 - o)}_{uncertainty}
 
-    Where all answers in a bin have one confidence, the resolution is that of [1]_,
+    Where all answers in a bin have one confidence, the resolution is as in [1]_,
     :math:`\frac1n \sum_k n_k (o_k - o)^2`. Otherwise it also has what the confidences
     in a bin tell, the generalised resolution of [2]_, so that the sum is exact.
 
@@ -181,7 +181,7 @@ def selective_accuracies(confidence: ArrayLike, is_correct: ArrayLike) -> Floats
 
     The curve of 1 - accuracy by the share of answers is the risk-coverage curve, and
     the mean of 1 - accuracy the area below it [1]_ [2]_. Of answers of equal confidence
-    those that are given are drawn at random; the accuracy is its expectation.
+    the given ones are drawn at random; the accuracy is its expectation.
 
     Parameters
     ----------

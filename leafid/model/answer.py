@@ -13,7 +13,7 @@ from leafid.translation import format_number, join_clauses, translate
 
 # The lowest probabilities of an answer that is called sure, probable and possible, of a
 # second species, and of a higher taxon that is called sure. Of other people's pictures,
-# answers of lower ones are often wrong.
+# answers with lower probabilities are often wrong.
 _SURE = 0.98
 _PROBABLE = 0.6
 _POSSIBLE = 0.2
@@ -51,7 +51,8 @@ class Answer(Judgement, NotebookMixin):
 
     def __repr__(self) -> str:
         pictures = ", ".join(part.picture.title for part in self.parts or [self])
-        type_, words = self.type or "unreadable", self.problem or self.verdict_text
+        type_ = self.type or "unreadable"
+        words = self.problem or self.verdict_text
         return f"<Answer to {pictures} ({type_}): {words}>"
 
     def plot(self, ax: Any = None) -> Any:
@@ -176,11 +177,7 @@ class Answer(Judgement, NotebookMixin):
         )
 
     def _list_what_is_sure(self) -> list[str]:
-        """Say what is sure, if anything is.
-
-        It is the genus or family of the first species, or that it is one of the first
-        two.
-        """
+        """Say that the first species' genus or family, or the first two, are sure."""
         for rank, message in SURE_TAXA.items():
             shares: dict[str | None, float] = defaultdict(float)
             for name, probability in self.ranking:

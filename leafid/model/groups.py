@@ -27,10 +27,10 @@ _DAY = len("2010-07-06")
 def find_session(picture: Picture) -> Hashable:
     """Give what the pictures of a session share: author, day and coordinates.
 
-    A picture without a day, or with neither author nor coordinates, is a
-    session alone.
+    A picture without a day, or with neither author nor coordinates, is a session.
     """
-    day, coordinates = (picture.date or "")[:_DAY], picture.coordinates
+    day = (picture.date or "")[:_DAY]
+    coordinates = picture.coordinates
     if len(day) < _DAY or (picture.author is None and coordinates is None):
         return picture.file
     return picture.author, day, coordinates
@@ -123,7 +123,7 @@ def fuse_answers(
     decision: Decision = "species"
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
-    # Where a picture shows a leaf, the plant is not doubted for what others lack.
+    # Faults of pictures are no reason for doubt where another picture shows a leaf.
     reasons = []
     if not share.any():
         verdicts = {answer.verdict for answer in readable}
@@ -176,7 +176,7 @@ def pool_answers(answers: Sequence[Answer]) -> list[Answer]:
     weights = []
     for index in readable:
         is_judged = answers[index].has_leaf and answers[index].verdict != "unclear"
-        weights.append(answers[index].known_leaf * is_judged)
+        weights.append(answers[index].p_known_leaf * is_judged)
     rankings = [dict(answers[index].ranking) for index in readable]
     pooled = list(answers)
     for index, row in zip(readable, _pool_rankings(rankings, weights), strict=True):
@@ -186,9 +186,9 @@ def pool_answers(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def pool_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
-    """Let held-out answers support those to other pictures of their session.
+    """Let the held-out answers to the pictures of a session support one another.
 
-    These are of whatever fold and type.
+    The pictures may be of several folds and types.
     """
     pooled = [replace(fold, probabilities=fold.probabilities + 0.0) for fold in answers]
     rows = [(fold, row) for fold in pooled for row in range(len(fold.pictures))]
@@ -198,8 +198,8 @@ def pool_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
             dict(zip(fold.species, fold.probabilities[row], strict=True))
             for fold, row in session
         ]
-        of_session = _pool_rankings(rankings, [1.0] * len(session))
-        for (fold, row), ranking in zip(session, of_session, strict=True):
+        rankings = _pool_rankings(rankings, [1.0] * len(session))
+        for (fold, row), ranking in zip(session, rankings, strict=True):
             fold.probabilities[row] = list(ranking.values())
     return pooled
 
@@ -207,7 +207,7 @@ def pool_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
 def _pool_rankings(
     rankings: Sequence[dict[str, float]], weights: Sequence[float]
 ) -> list[dict[str, float]]:
-    """Apply `pool_evidence` to the probabilities of species, by name, of pictures.
+    """Apply `pool_evidence` to each picture's probabilities of species, by name.
 
     The result is in alphabetical order, as the columns of held-out answers are.
     """

@@ -86,7 +86,8 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     if not pictures:
         return counts
     rank = np.concatenate([rank_labels(fold) for fold in known])
-    plants, is_first = [picture.group for picture in pictures], top_k_scores(rank)
+    plants = [picture.group for picture in pictures]
+    is_first = top_k_scores(rank)
     scores = {
         "S": average_score(
             is_first, [picture.author or "" for picture in pictures], plants

@@ -128,8 +128,8 @@ class Identifier:
         Returns
         -------
         tuple of two (n,), float64, or None
-            The first is 0 in a picture without a leaf. The second holds if there is a
-            leaf. None without a `rejection`.
+            The first is 0 in a picture without a leaf; the second holds if there is
+            one. None without a `rejection`, or without pictures.
         """
         if self.rejection is None or not features:
             return None
@@ -204,7 +204,8 @@ class TypeModel:
 
         `reject_at` of the leaves of known species may be rejected.
         """
-        identifier, rejection = self.identifier, self.identifier.rejection
+        identifier = self.identifier
+        rejection = self.identifier.rejection
         scores = identifier.score([features])
         [probabilities] = identifier.predict_proba([features], scores)
         answer = Answer(

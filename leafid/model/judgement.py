@@ -17,7 +17,7 @@ from leafid.pictures.taxonomy import WILDCARD
 # Probabilities in answers are multiples of one over this number.
 _STEPS = 10**9
 # The lowest probability of an answer that is not uncertain: of other people's pictures,
-# answers of a lower one are often wrong.
+# answers with a lower probability are often wrong.
 _CERTAIN = 0.5
 #: The ranks above the species that may be named.
 HIGHER = frozenset({"genus", "family", "order"})
@@ -65,17 +65,14 @@ class Judgement:
     #: `common_names`, `taxa`: the common names of each species, and its higher taxa.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     taxa: Mapping[str, Taxon] = field(default_factory=dict)
-    #: What the pictures of the plant say together, if this is of one of several.
+    #: The judgement on all pictures of the plant, if this is the judgement on one.
     whole: Judgement | None = None
     #: Number of leaves in the picture; the largest is answered.
     n_leaves: int = 1
 
     @property
     def verdict(self) -> Verdict:
-        """The decision, or "uncertain".
-
-        It is uncertain where a species is named that is not probable enough to rely on.
-        """
+        """The decision; "uncertain" for a species that is too improbable to rely on."""
         if self.whole is not None:
             return self.whole.verdict
         if self.problem is not None:
@@ -101,20 +98,20 @@ class Judgement:
         """Turn the probability of a species or taxon into one of any picture.
 
         In the ranking, the picture is known to show a leaf of a known species. Here it
-        may show anything: the probability is multiplied by `p_leaf` and
-        `p_known`, and corrected by what held-out pictures taught. A species that is not
-        the first gets at most what the first one leaves.
+        may show anything: the probability is multiplied by `p_leaf` and `p_known`, and
+        calibrated on held-out pictures. A species that is not the first gets at most
+        what the first one leaves.
         """
         answer = self.whole or self
-        share = apply_calibration(probability * answer.known_leaf, answer.calibration)
+        share = apply_calibration(probability * answer.p_known_leaf, answer.calibration)
         first = self.ranking[0][1]
         if probability > first - 0.5 / _STEPS:
             return share
         return min(share, 1 - self.calibrate(first))
 
     @property
-    def known_leaf(self) -> float:
-        """`p_leaf` times `p_known`; 1 where the model has not learned to tell."""
+    def p_known_leaf(self) -> float:
+        """`p_leaf` times `p_known`; 1 where the model gives neither."""
         if self.p_leaf is None or self.p_known is None:
             return 1.0
         return self.p_leaf * self.p_known
@@ -123,7 +120,7 @@ class Judgement:
     def _first(self) -> tuple[str, float]:
         """What is named, or else the first species, with its probability.
 
-        It holds if the picture shows a known leaf.
+        The probability holds if the picture shows a leaf of a known species.
         """
         if self.backed_off and self.decision in HIGHER:
             return self.backed_off
@@ -187,9 +184,9 @@ class Judgement:
 def rank_species(
     probabilities: np.ndarray, species: Sequence[str]
 ) -> list[tuple[str, float]]:
-    """Sort species by falling probability, equally probable ones by name.
+    """Sort species, which are in alphabetical order, by falling probability.
 
-    They are given in alphabetical order.
+    Equally probable ones stay in alphabetical order.
 
     Examples
     --------

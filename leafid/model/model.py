@@ -51,10 +51,8 @@ class Model(NotebookMixin):
     fingerprint: str
 
     def __post_init__(self) -> None:
-        if (
-            unknown := set().union(*(m.identifier.species for m in self.types.values()))
-            - self.species.keys()
-        ):
+        names = set().union(*(m.identifier.species for m in self.types.values()))
+        if unknown := names - self.species.keys():
             raise ValueError(
                 "expected an entry of every species, found none of "
                 f"{', '.join(sorted(unknown))}"
@@ -95,10 +93,8 @@ class Model(NotebookMixin):
     def save(self, path: StrPath) -> None:
         """Write the model to a file, which `leafid.load_model` reads.
 
-        The same model gives the same bytes.
-
-        The file holds coefficients in half precision, which changes probabilities in
-        the fifth digit.
+        The same model gives the same bytes. The file holds coefficients in half
+        precision, which changes probabilities in the fifth digit.
         """
         large = chain.from_iterable(
             model.identifier.list_large_arrays() for model in self.types.values()
@@ -133,14 +129,14 @@ class Model(NotebookMixin):
             file, a Pillow image, an array (H, W, 3), (H, W, 4) or (H, W) of uint8 or
             float from 0 to 1, a `Picture`, or a `Collection`.
         assume_type : {"scan", "scan-like", "photo"}, optional
-            Take all pictures for this type. By default the type is the one that a
-            collection tells, or is recognised.
+            Take all pictures for this type. By default a collection has the type, or it
+            is recognised.
         jobs : int
             Number of worker processes; -1 uses every core. A script needs ``if __name__
             == "__main__":`` for several.
         sessions : bool
             Let pictures of one author, day and place support one another, where a
-            collection tells these.
+            collection has these.
         reject_at : float
             The share, from 0 to 1, of the leaves of known species that may be rejected
             as unknown or as no leaf.
@@ -154,9 +150,9 @@ class Model(NotebookMixin):
         Yields
         ------
         Answer
-            One for each picture, in their order, or by session. A picture
-            that can't be read has no ranking; `Answer.problem` says why. One in memory
-            is called ``pictures[3]`` by its position.
+            One for each picture, in their order, or by session. A picture that can't be
+            read has no ranking; `Answer.problem` says why. One in memory is called
+            ``pictures[3]`` by its position.
 
         Raises
         ------
@@ -231,8 +227,8 @@ class Model(NotebookMixin):
         -------
         float32 (n_pictures, n_values)
             The vectors of all experts of the type, in their order. Encoded patches have
-            length 1, and measures their own units, so that columns want scaling. Where
-            a picture shows no leaf, they describe all of it.
+            length 1, and measures have several units, so that columns want scaling.
+            Where a picture shows no leaf, they describe all of it.
 
         Raises
         ------
@@ -270,9 +266,7 @@ class Model(NotebookMixin):
         back_off: bool = False,
         group_by: str | None = None,
     ) -> Iterator[Answer]:
-        """Identify pictures.
-
-        Yield answers in the order of the pictures, or of the groups with `group_by`.
+        """Yield answers in the order of pictures, or of groups with `group_by`.
 
         `group_by` is one of `leafid.model.groups.GROUPINGS`: one answer is given from
         all pictures of a group; with "session", one to each picture, which the others
@@ -352,9 +346,8 @@ class Model(NotebookMixin):
         typed = self.recogniser.recognise_pictures(pictures, loader.with_step("types"))
         answers: dict[int, Answer] = {}
         taxa = {name: species.taxon for name, species in self.species.items()}
-        for type_, indices in group_by(
-            typed, lambda index: typed[index][0].require_type()
-        ).items():
+        by_type = group_by(typed, lambda index: typed[index][0].require_type())
+        for type_, indices in by_type.items():
             model = self[type_]
             table = loader.stream(
                 [typed[index][0] for index in indices], model.identifier.extractor

@@ -63,7 +63,7 @@ def write_object(
     def encode(value: Any) -> dict[str, str]:
         if id(value) not in large:
             return {"values": store(value)}
-        # This moves a score by less than a thousandth of what tells two species apart.
+        # This moves a score by less than a thousandth of what two species differ by.
         # With a scale for each column, small coefficients don't fall below what half
         # precision can hold.
         scale = np.maximum(np.abs(value).max(axis=0), 1e-20).astype(np.float32)

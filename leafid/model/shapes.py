@@ -94,9 +94,11 @@ def _list_leafness(name: str, leafness: Leafness) -> Iterator[_Array]:
 
 def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
     expert = identifier.recipe.experts[name]
-    place, n_species = f"{identifier.type}.{name}", len(identifier.species)
+    place = f"{identifier.type}.{name}"
+    n_species = len(identifier.species)
     if expert.is_local:
-        encoder, codebook = expert.make_encoder(0), dict(identifier.codebooks[name])
+        encoder = expert.make_encoder(0)
+        codebook = dict(identifier.codebooks[name])
         length = LOCAL_DESCRIPTORS[expert.descriptor].length
         for key, shape in encoder.list_shapes(length).items():
             yield f"{place}.{key}", codebook[key], shape
@@ -113,7 +115,8 @@ def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
         scores = estimator.scores(np.zeros((1, n_values), np.float32))
         yield f"{place}.scores", scores, (1, n_species)
     if scorer and (statistics := identifier.statistics.get(name)):
-        n_columns, label = len(scorer.coefficients), f"{place}.statistics"
+        n_columns = len(scorer.coefficients)
+        label = f"{place}.statistics"
         yield f"{place}.components", statistics.components, (n_columns, -1)
         yield label, statistics.remainder, (n_columns,)
         yield label, statistics.mean, (n_columns,)

@@ -48,8 +48,8 @@ class Thresholds:
 
     #: float64 (m,): mean set sizes, ascending.
     sizes: np.ndarray
-    #: float64 (m,): the probabilities at which held-out sets have these mean sizes;
-    #: descending.
+    #: float64 (m,): the least probabilities of species in held-out sets of these mean
+    #: sizes; descending.
     size_thresholds: np.ndarray
     #: float64 (n,): held-out probabilities of the correct species, ascending.
     correct_probabilities: np.ndarray
@@ -96,7 +96,7 @@ class Thresholds:
 class SetRule:
     """Which species are in a set.
 
-    They are the top K, K on average, or enough to include the correct one with
+    These are the top K, K on average, or enough to include the correct one with
     probability P.
     """
 
@@ -126,9 +126,7 @@ class SetRule:
 def select_set(
     ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
 ) -> list[tuple[str, float]]:
-    """Select the species of a picture's set from the ranking of all species.
-
-    The set may be empty.
+    """Select the species of a picture's set, which may be empty, from a whole ranking.
 
     A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do,
     and there are none.
@@ -183,13 +181,13 @@ def back_off_answer(
     by_species = dict(answer.ranking)
     taxonomy = Taxonomy(answer.taxa[name] for name in sorted(by_species))
     probabilities = np.array([by_species[name] for name in taxonomy.species])
-    [named] = back_off(probabilities[None], taxonomy.path_table, least)
+    [taxon] = back_off(probabilities[None], taxonomy.path_table, least)
     rank = answer.decision
     if rank == "species":
-        n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
+        n_names = sum(part != WILDCARD for part in taxonomy.find_path(taxon[0]))
         ranks = ("unknown", *taxonomy.ranks)
-        rank = cast(Decision, ranks[n_named])
-    return replace(answer, decision=rank, backed_off=named)
+        rank = cast(Decision, ranks[n_names])
+    return replace(answer, decision=rank, backed_off=taxon)
 
 
 def fit_thresholds(
@@ -216,7 +214,8 @@ def fit_thresholds(
     known = held_out.select_known()
     if not known.pictures:
         return None
-    probabilities, labels = known.probabilities, known.labels
+    probabilities = known.probabilities
+    labels = known.labels
     sizes = _choose_sizes(len(held_out.species))
     label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
     least = None

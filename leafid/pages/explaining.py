@@ -60,21 +60,21 @@ READ_SIDE = 4 * LONGEST_SIDE
 
 @dataclass(frozen=True, repr=False)
 class Explanation(NotebookMixin):
-    """An answer to look at."""
+    """What a page shows of the answer to a picture."""
 
     answer: Answer
     #: The picture as JPEG, `width` × `height` pixels.
     image: bytes = field(repr=False)
     width: int
     height: int
-    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the
-    #: outline is.
+    #: How sure the outline is, from 0 to 1, as in
+    #: `leafid.segmentation.result.Segmentation`.
     outline_confidence: float
     #: `outlines`, `petioles`: lines around the parts of the blade, and around the
     #: petiole, in pixels of `image`.
     outlines: list[Ring]
     petioles: list[Ring]
-    #: `tip`, `base`: None where they can't be told.
+    #: `tip`, `base`: None where they are unknown.
     tip: Point | None
     base: Point | None
     #: What is said of the traits that are measured well enough.
@@ -98,10 +98,7 @@ class Explanation(NotebookMixin):
 
     @property
     def traits(self) -> Mapping[str, str]:
-        """The statements by trait, in botanical words with their numbers.
-
-        Such as "apex acute, acuminate, 62°".
-        """
+        """The statements in botanical words: "apex acute, acuminate, 62°"."""
         return describe(self.statements, "botanical")
 
     @property
@@ -114,7 +111,7 @@ class Explanation(NotebookMixin):
 
     @property
     def plain_traits(self) -> Mapping[str, str]:
-        """The same in words that a pupil knows, such as "drawn out into a thin tip"."""
+        """The statements in a pupil's words: "drawn out into a thin tip"."""
         return describe(self.statements, "plain")
 
     @property
@@ -205,8 +202,12 @@ def explain(
         )
     reduced_image = shrink(image, LONGEST_SIDE)
     leaf = segment_as_type(reduced_image, answer.type)
-    traits, note = _NO_TRAITS, ""
-    outlines, petioles, opinions, ranking = [], [], [], []
+    traits = _NO_TRAITS
+    note = ""
+    outlines = []
+    petioles = []
+    opinions = []
+    ranking = []
     if answer.verdict != "no-leaf" or ends:
         traits, note = _measure_traits(image, leaf, answer, model.species, ends)
         outlines = sketch_outlines(leaf.blade)
@@ -220,9 +221,10 @@ def explain(
     tip = base = None
     if landmarks := traits.landmarks:
         petioles = sketch_outlines(leaf.petiole)
-        tip, base = _to_point(landmarks.tip), _to_point(landmarks.base)
+        tip = _to_point(landmarks.tip)
+        base = _to_point(landmarks.base)
     else:
-        # What is measured from a tip that may be the base is no evidence.
+        # A position between ends that may be exchanged is no evidence.
         evidence.pop("widest", None)
     return Explanation(
         answer=answer,
@@ -322,10 +324,9 @@ def _measure(leaf: Segmentation, ends: Points | None = None) -> _Traits:
         return _NO_TRAITS
     measures = {_MEASURES.get(trait, trait): value for trait, value in values.items()}
     measures["width"] = landmarks.extent[1]
-    measured = compose_confidence(leaf, measures, landmarks.confidence)
-    confidence = {trait: measured[_MEASURES.get(trait, trait)] for trait in values}
-    sure = [trait for trait in values if confidence[trait] >= MIN_CONFIDENCE]
-    values = {trait: values[trait] for trait in sure}
+    by_measure = compose_confidence(leaf, measures, landmarks.confidence)
+    confidence = {trait: by_measure[_MEASURES.get(trait, trait)] for trait in values}
+    values = {t: v for t, v in values.items() if confidence[t] >= MIN_CONFIDENCE}
     return _Traits(values, confidence, landmarks if landmarks.has_base else None)
 
 
@@ -364,7 +365,7 @@ def _order_thumbnail(
 ) -> tuple[bool, float]:
     """Order thumbnails of the same type first, then by the differences of their traits.
 
-    These are a mean over the traits, in the smallest differences worth mentioning.
+    A difference is in units of the smallest one worth mentioning; their mean counts.
     """
     gaps = [
         abs(values[name] - thumbnail.traits[name]) * title.scale / title.noticeable

@@ -23,8 +23,8 @@ from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 from leafid.translation import format_number, join_clauses, translate
 
-# A trait is described if it is measured in this share of the pictures in which the most
-# traits are.
+# A trait is described if the pictures that show it are this share of the pictures that
+# show the most frequent one.
 _MEASURED_SHARE = 0.4
 #: Columns of tables.
 SPECIES_COLUMNS = ("species", "common name", "family", "pictures", "plants")
@@ -126,8 +126,8 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     """State the medians of the traits that most plants of a species agree about.
 
     Leaflets that overlap can make a compound leaf look simple: a species is compound if
-    most of its pictures are. What `marks.csv` says of the species takes the place of
-    what was measured.
+    most of its pictures are. What `marks.csv` says of the species replaces measured
+    traits.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
     quantiles = []
     for end in ("low", "median", "high"):
         values = {trait: getattr(range_, end) for trait, range_ in ranges.items()}
-        quantiles.append({each.trait: each for each in state_traits(values)})
+        quantiles.append({s.trait: s for s in state_traits(values)})
     statements: dict[str, Statement | None] = {}
     for trait, statement in quantiles[1].items():
         if all(
@@ -194,7 +194,8 @@ def _rename(record: Any) -> Any:
 def _tabulate_types(model: Model) -> Table:
     rows: list[list[Cell]] = []
     for type_, type_model in model.types.items():
-        identifier, scores = type_model.identifier, type_model.scores
+        identifier = type_model.identifier
+        scores = type_model.scores
         rows.append(
             [
                 translate(str(type_)),

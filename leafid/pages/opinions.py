@@ -13,7 +13,7 @@ from leafid.segmentation.result import Image, shrink
 from leafid.translation import translate
 
 # Number of species that an expert names.
-_NAMED = 3
+_N_NAMED = 3
 #: What the views of local descriptors show.
 VIEWS = {
     "leaf": "the cut-out leaf",
@@ -31,16 +31,16 @@ def collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any
     features = extractor.extract(shrink(image, extractor.longest_side), identifier.type)
     scores = identifier.score([features])
     trust = expert_trust(identifier.recipe, np.array([features.confidence]))
-    spreads = np.array([each[np.isfinite(each)].std() for each in scores])
+    spreads = [values[np.isfinite(values)].std() for values in scores]
     influence = identifier.weights * np.ravel(trust) * spreads
     shares = influence / (influence.sum() or 1)
     opinions: list[dict[str, Any]] = []
     experts = [*identifier.recipe.experts.items()]
     for index in np.argsort(-shares, kind="stable"):
         name, expert = experts[index]
-        one = slice(index, index + 1)
-        probabilities = fuse(scores[one], trust[one], identifier.weights[one])[0]
-        ranking = rank_species(probabilities, identifier.species)[:_NAMED]
+        only = slice(index, index + 1)
+        probabilities = fuse(scores[only], trust[only], identifier.weights[only])[0]
+        ranking = rank_species(probabilities, identifier.species)[:_N_NAMED]
         opinions.append(
             {
                 "name": name,

@@ -88,7 +88,8 @@ def format_share(share: float) -> str:
 
 def format_range(low: float, high: float, unit: str) -> str:
     """Format a range of a trait's values, which may be one value."""
-    first, last = format_trait(low, unit), format_trait(high, unit)
+    first = format_trait(low, unit)
+    last = format_trait(high, unit)
     if first == last:
         return first
     return translate(

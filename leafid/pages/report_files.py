@@ -53,7 +53,7 @@ def report(
     title : str, optional
         What the page calls the ground truth, by default after its file.
     pictures : as `truth`, optional
-        The pictures to show; by default those of the ground truth.
+        The pictures to show; by default the ground truth's.
     digits : int, default 3
         The number of decimals in LaTeX.
     jobs : int, default 1

@@ -58,7 +58,7 @@ SIDE = 136
 # Kinds of pictures that illustrate a confusion.
 _KINDS = ("confused", "same", "predicted")
 
-# The scores of a species: those that it is sorted by come first.
+# The scores of a species; the ones that it is sorted by come first.
 _SPECIES_METRICS = ("top-1", "top-5", "precision", "f1")
 _DIFFERING = "Pictures on which the runs differ"
 
@@ -137,7 +137,7 @@ def make_report(
         for kind in ("species", "confusions", "matrix"):
             tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]
-    # Pictures on which runs differ come first, then those that most answer wrongly.
+    # Pictures on which runs differ come first, then pictures that most answer wrongly.
     n_correct = np.sum([run.rank == 1 for run in known], axis=0)
     order = np.lexsort((n_correct, ~is_differing))
     shown = order[:PICTURES_SHOWN]
@@ -299,7 +299,8 @@ def select_most_confused(
 
     Answers of the species that are left out are among the others.
     """
-    answers, predictions = counts.sum(axis=1), counts[:, :-1].sum(axis=0)
+    answers = counts.sum(axis=1)
+    predictions = counts[:, :-1].sum(axis=0)
     errors = answers + predictions - 2 * counts.diagonal()
     most_confused = np.sort(np.argsort(-errors, kind="stable")[:most])
     reduced = counts[np.ix_(most_confused, most_confused)]

@@ -62,8 +62,9 @@ def _connect(client_class: Any, address: str) -> Any:
         if client:
             client.close()
         advice = f"start them: dask scheduler, and dask worker {address}"
-        problem = "expected a Dask scheduler with a worker, found none"
-        raise LeafidError(f"{address}: {problem}; {advice}") from None
+        raise LeafidError(
+            f"{address}: expected a Dask scheduler with a worker, found none; {advice}"
+        ) from None
     return client
 
 

@@ -129,11 +129,10 @@ def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
     is_whole = isinstance(jobs, Integral) and not isinstance(jobs, bool)
     if not (is_whole and jobs and jobs in range(-MAX_JOBS, MAX_JOBS + 1)):
-        expected = (
-            f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a "
-            "core"
+        raise InputError(
+            f"jobs: expected a whole number of processes up to {MAX_JOBS}, or -1 for "
+            f"one a core, found {jobs!r:.60}"
         )
-        raise InputError(f"jobs: {expected}, found {jobs!r:.60}")
 
 
 def _map_ahead(

@@ -84,9 +84,8 @@ def is_one_picture(source: object) -> bool:
 def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     """Turn anything that `EXPECTED` lists into a picture.
 
-    What is in memory is called by the name.
-
-    An `InputError`, which begins with the name, is raised for everything else.
+    What is in memory is called by the name. An `InputError`, which begins with the
+    name, is raised for everything else.
     """
     if isinstance(source, Picture):
         return source
@@ -153,7 +152,8 @@ def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     if array.dtype.kind == "f":
         # What was computed may be off by a rounding error; NaN is neither.
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
-            low, high = array.min(), array.max()
+            low = array.min()
+            high = array.max()
             raise InputError(
                 f"{name}: expected float values from 0 to 1, found values from {low:g} "
                 f"to {high:g}"

@@ -97,7 +97,8 @@ def parse_label(text: str) -> Taxon:
     """
     genus, epithet, _ = _split_name(text)
     lower_ranks = drop_authors(text).removeprefix(f"{genus} {epithet}")
-    genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
+    genus = genus.removeprefix("x ")
+    epithet = epithet.removeprefix("x ")
     family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = (

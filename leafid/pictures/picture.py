@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class AcquisitionType(StrEnum):
-    """How a picture was taken; each type has its own recipe and classifier."""
+    """How a picture was taken; each type has a recipe and a classifier."""
 
     SCAN = "scan"
     SCAN_LIKE = "scan-like"
@@ -155,8 +155,10 @@ class Picture(NotebookMixin):
             If it is unknown.
         """
         if self.type is None:
-            problem = "the acquisition type is not known; give it with --assume-type"
-            raise LeafidError(f"{self.file}: {problem}")
+            raise LeafidError(
+                f"{self.file}: the acquisition type is not known; give it with "
+                "--assume-type"
+            )
         return self.type
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
@@ -294,5 +296,7 @@ def warn_of_lost_species(
     """Warn of species that a model would lack: no picture of them is readable."""
     lost = group_by_species(pictures).keys() - group_by_species(readable).keys()
     if lost:
-        message = "no picture could be read of %s; the model doesn't know it"
-        logger.warning(message, ", ".join(sorted(lost)))
+        logger.warning(
+            "no picture could be read of %s; the model doesn't know it",
+            ", ".join(sorted(lost)),
+        )

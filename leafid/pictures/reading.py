@@ -80,10 +80,10 @@ def read_collection(
         default it is detected.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``,
-        ``author``, ``date``, ``latitude``, ``longitude``, ``collection``, ``split``. It
-        is found by itself where it has labels, is in the folder and is called
-        ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that
-        name the pictures, such as ``train.csv``.
+        ``author``, ``date``, ``latitude``, ``longitude``, ``collection``, ``split``. By
+        default a table in the folder that has labels and is called ``metadata.csv``,
+        ``labels.csv`` or ``annotations.csv``, or another that names the pictures, such
+        as ``train.csv``.
     label_from : str, optional
         A regular expression for the paths of pictures below the folder, whose group, or
         match, is the label.
@@ -142,8 +142,9 @@ def _list_paths(path: Paths) -> Sequence[StrPath]:
     if isinstance(path, (str, os.PathLike)):
         path = [path]
     if "" in path:  # which would mean the current folder
-        expected = "expected the paths of pictures or collections"
-        raise InputError(f"{expected}, found an empty one")
+        raise InputError(
+            "expected the paths of pictures or collections, found an empty one"
+        )
     if not path:
         raise UsageError("expected at least one picture or collection, found none")
     return path
@@ -163,8 +164,9 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
     for collection, path in zip(collections, roots, strict=True):
         name = names.get(path)
         for picture in collection.pictures:
-            named = replace(picture, collection=picture.collection or name)
-            pictures[picture.file] = named
+            pictures[picture.file] = replace(
+                picture, collection=picture.collection or name
+            )
         remarks += collection.problems
     layout, *others = {collection.layout for collection in collections}
     if others:
@@ -175,10 +177,7 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
 def read_and_warn(
     path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any
 ) -> Collection:
-    """Read a collection.
-
-    Raise its problems of the classes `refused`, and log a warning for each other one.
-    """
+    """Read a collection; raise problems of the classes `refused`, warn of others."""
     collection = read_collection(path, **options)
     problems = collection.problems
     if errors := [problem for problem in problems if isinstance(problem, refused)]:
@@ -235,10 +234,10 @@ def _add_metadata(
         lines = [line for line in lines if not isinstance(line, EmptyClass)]
     if not pictures:
         names = ", ".join(map(str, sources))
-        expected = f"expected rows of pictures of {root}"
-        raise ProblemsError([f"{names}: {expected}, found none", *lines])
-    named = name_clashing_pictures(root, pictures)
-    return replace(collection, pictures=tuple(named), problems=tuple(lines))
+        problem = f"{names}: expected rows of pictures of {root}, found none"
+        raise ProblemsError([problem, *lines])
+    unique = tuple(name_clashing_pictures(root, pictures))
+    return replace(collection, pictures=unique, problems=tuple(lines))
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:

@@ -127,8 +127,8 @@ def find_risks(
 ) -> Iterator[str]:
     """Find risks of an experiment, such as groups that differ in `fields`."""
     labelled = [picture for picture in pictures if picture.species]
-    of_plants = (picture for picture in labelled if picture.plant is not None)
-    plants = group_by(of_plants, lambda picture: picture.group).values()
+    with_plant = (picture for picture in labelled if picture.plant is not None)
+    plants = group_by(with_plant, lambda picture: picture.group).values()
     groups = {"duplicate": duplicates, "plant": [*plants]}
     for noun, field in product(groups, fields):
         mixed = _select_mixed(groups[noun], field)

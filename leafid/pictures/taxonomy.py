@@ -49,8 +49,9 @@ class Taxonomy:
         first = self._path_of_taxon.setdefault(name, place)
         if first != place:
             places = f"{' > '.join(first)} and {' > '.join(place)}"
-            expected = f"expected one place for {name!r} in the taxonomy"
-            raise LeafidError(f"{expected}, found {places}")
+            raise LeafidError(
+                f"expected one place for {name!r} in the taxonomy, found {places}"
+            )
 
     @classmethod
     def from_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:

@@ -48,7 +48,7 @@ def compare(
     part: Part | None = None,
     only_type: TypeName | None = None,
 ) -> Records:
-    """Test whether runs differ, each with every other, as ``leafid compare`` does.
+    """Test whether runs differ, each from every other, as ``leafid compare`` does.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def compare(
         A record for each acquisition type (and their mean, and all pictures), metric
         and pair of runs: "A" and "B" are their scores, "A - B" the difference, "p" its
         two-sided probability by paired randomisation over plants if both were equally
-        good, "p (Holm)" the same corrected for the number of pairs, "A - B low" and
+        good, "p (Holm)" the same, corrected for the number of pairs, "A - B low" and
         "A - B high" the ends of its interval, "effect size" Cohen's d over plants, and
         "plants for 0.02" how many plants show such a difference (NaN where there
         is none). Its table "scores" has the scores.
@@ -122,12 +122,12 @@ def make_comparison_table(
         f"{needed}: how many show a difference of {DIFFERENCE:g} between runs that "
         f"differ so (p < {SIGNIFICANT:g} with probability {POWER:g})",
     ]
-    if untested := [metric.name for metric in options.metrics if metric.score_all]:
-        notes.append(f"there is no test of {', '.join(untested)}")
-    names = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)", "effect size"]
+    if names := [metric.name for metric in options.metrics if metric.score_all]:
+        notes.append(f"there is no test of {', '.join(names)}")
+    columns = ["run A", "run B", "A", "B", "A - B", "p", "p (Holm)", "effect size"]
     return Table(
         title="Differences",
-        columns=[heading, "metric", *names, needed],
+        columns=[heading, "metric", *columns, needed],
         rows=rows,
         notes=notes,
         n_keys=4,

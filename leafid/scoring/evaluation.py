@@ -246,8 +246,8 @@ def evaluate(
         for group in dict.fromkeys(groups)
     }
     if sets:
-        of_sets = options.with_metrics(SET_METRICS)
-        tables["sets"] = make_group_table(full_truth, judged, of_sets, title="Sets")
+        set_options = options.with_metrics(SET_METRICS)
+        tables["sets"] = make_group_table(full_truth, judged, set_options, title="Sets")
     if n_unknown := len(full_truth) - len(known):
         pictures = count_noun(n_unknown, "picture")
         logger.info("in the open world: %s of unknown species", pictures)

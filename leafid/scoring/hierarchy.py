@@ -70,8 +70,12 @@ def evaluate_hierarchy(
     for run in to_runs(runs, known):
         answers[run.name] = select_answers(run, tree)
         if n_missing := len({*ground_truth.pictures} - answers[run.name].keys()):
-            message = "%s: lacks %d of %d pictures; each counts 1"
-            logger.warning(message, run.name, n_missing, len(ground_truth))
+            logger.warning(
+                "%s: lacks %d of %d pictures; each counts 1",
+                run.name,
+                n_missing,
+                len(ground_truth),
+            )
     return Records(make_hierarchy_table(answers, ground_truth, tree))
 
 
@@ -100,7 +104,8 @@ def make_hierarchy_table(
     rows: Rows = []
     for name, run in answers.items():
         errors = []
-        answered, correct = Counter[int](), Counter[int]()
+        answered = Counter[int]()
+        correct = Counter[int]()
         for picture, species in zip(truth.pictures, truth.species, strict=True):
             if picture not in run:
                 errors.append(WRONG_ERROR)

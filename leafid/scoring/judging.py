@@ -106,8 +106,13 @@ def judge_runs(
                 "pictures, found none"
             )
         if n_missing := n_pictures - int(is_covered.sum()):
-            message = "%s: %d of %d pictures are missing and %s"
-            logger.warning(message, run.name, n_missing, n_pictures, consequence)
+            logger.warning(
+                "%s: %d of %d pictures are missing and %s",
+                run.name,
+                n_missing,
+                n_pictures,
+                consequence,
+            )
     return judged
 
 

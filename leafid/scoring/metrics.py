@@ -154,7 +154,8 @@ def average_pictures(
     # itself.
     plants = {"S": run.official_plant, "plants": run.plant}.get(average, numbers)
     owners, plant = index_plants(groups, plants)
-    plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
+    plants_of_group = np.bincount(owners)
+    pictures_of_plant = np.bincount(plant)
     n_groups = max(len(plants_of_group), 1)
     weights = 1 / (n_groups * plants_of_group[owners] * pictures_of_plant)[plant]
     cells = (np.repeat([0, 1], len(values)), np.tile(run.plant, 2))

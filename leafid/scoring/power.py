@@ -97,7 +97,8 @@ def count_plants_needed(differences: Floats, seed: int = 0) -> float:
     """
     sizes = np.abs(differences)
     level = to_indices(np.round(sizes * divide(_SIZES, sizes.max(initial=0), 0)))
-    sizes, shares = average_by_group(sizes, level), np.bincount(level) / len(level)
+    sizes = average_by_group(sizes, level)
+    shares = np.bincount(level) / len(level)
     mean = sizes @ shares
     if not mean >= DIFFERENCE:
         return np.nan

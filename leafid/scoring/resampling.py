@@ -123,7 +123,8 @@ def bootstrap_scores(
         if is_paired:
             low_weight, high_weight = random.standard_gamma(0.5, (2, size))
         else:
-            low_weight, high_weight = random.standard_exponential(size), np.zeros(size)
+            low_weight = random.standard_exponential(size)
+            high_weight = np.zeros(size)
         ends = [(low_weight, high_weight), (high_weight, low_weight)]
         block = []
         for run, sums_of_run in zip(runs, sums, strict=True):
@@ -141,10 +142,9 @@ def randomisation_test(
 ) -> list[float]:
     """Test whether pairs of runs differ, by swapping them on plants chosen at random.
 
-    The two-sided p values.
-
-    If both runs were equally good, either could have given the other's answers for a
-    plant. The runs are scored by one metric on the same pictures.
+    Returns two-sided p values. If both runs were equally good, either could have given
+    the other's answers for a plant. The runs are scored by one metric on the same
+    pictures.
     """
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
     # Equal sums in another order differ in their last digits, and count as at least as

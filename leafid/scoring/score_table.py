@@ -80,11 +80,10 @@ def make_groups(
 ) -> list[ScoredGroup]:
     """Make the groups of a table in which all runs answer all pictures.
 
-    The truth names the group of each picture, or else `names_of_groups`.
-
-    Each run has one repeat or several. The types that have pictures, in `TYPE_ORDER`,
-    are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`. Where there is
-    one type, there is only that, or `ALL` if it is unknown.
+    `names_of_groups`, by default the column `by` of the truth, has the group of each
+    picture. Each run has one repeat or several. The types that have pictures, in
+    `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`.
+    Where there is one type, there is only that, or `ALL` if it is unknown.
     """
     column = names_of_groups
     if not column:
@@ -220,10 +219,9 @@ def _score_group(
         names = np.array([-1, group.answers[0][0].label[0]])
     marks = [letters.get(run[0].title, "") for run in group.answers]
     for metric in options.metrics:
-        scored = answers
-        if metric.score_names:
-            scored = everything
-        statistics = compute_statistics(metric, scored, names)
+        # Scores of names count pictures outside the group that get them.
+        scored_answers = everything if metric.score_names else answers
+        statistics = compute_statistics(metric, scored_answers, names)
         estimates = _mark_scores(metric, statistics, options, marks)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(estimate)
@@ -334,12 +332,12 @@ def _describe_smallest(rows: Sequence[Any], metrics: Sequence[Metric]) -> str:
     """Describe the smallest differences that each group shows, where there are any."""
     groups: dict[Cell, str] = {}
     for row in rows:
-        shown = []
+        differences = []
         for metric, estimate in zip(metrics, row[-len(metrics) :], strict=True):
             if not isnan(smallest := estimate.smallest_difference):
-                shown.append(f"{metric.name} {smallest:.2g}")
-        if shown:
-            groups[row[0]] = f"{row[0]} {', '.join(shown)}"
+                differences.append(f"{metric.name} {smallest:.2g}")
+        if differences:
+            groups[row[0]] = f"{row[0]} {', '.join(differences)}"
     if not groups:
         return ""
     return (
@@ -349,7 +347,7 @@ def _describe_smallest(rows: Sequence[Any], metrics: Sequence[Metric]) -> str:
 
 
 def describe_options(options: ScoreOptions) -> list[str]:
-    """Describe what follows the scores of a table."""
+    """Describe the intervals or errors that follow the scores of a table."""
     bootstrap = options.bootstrap
     spreads = {
         "bounds": f"[low, high]: {100 * bootstrap.confidence:g}% interval",
@@ -370,16 +368,16 @@ def find_differences(
     Returns the indices of both, p, p after Holm's correction, and by how much they
     differ on plants, as `score_plants_alone` scores them.
     """
-    scored = [
+    indices = [
         index
         for index, score in enumerate(statistics)
         if score.sums.shape[0] and not isnan(score.compute())
     ]
-    tested = [(a, b) for a, b in combinations(scored, 2) if not (first_only and a)]
-    p_values = randomisation_test(statistics, tested, bootstrap)
+    pairs = [(a, b) for a, b in combinations(indices, 2) if not (first_only and a)]
+    p_values = randomisation_test(statistics, pairs, bootstrap)
     corrected = correct_holm(p_values).tolist()
     by_plant = score_plants_alone(statistics)
     return [
         (a, b, p, holm, subtract(by_plant[a], by_plant[b]))
-        for (a, b), p, holm in zip(tested, p_values, corrected, strict=True)
+        for (a, b), p, holm in zip(pairs, p_values, corrected, strict=True)
     ]

@@ -20,7 +20,7 @@ _LIGHT_STEP = 8  # distance between the pixels that it is taken from
 class Condition(NamedTuple):
     """In what condition a picture shows its leaf.
 
-    The defaults are those of a good picture.
+    The defaults stand for a good picture.
     """
 
     #: Confidence of the segmentation, from 0 to 1.
@@ -33,8 +33,8 @@ class Condition(NamedTuple):
     sharpness: float = 1.0
     #: Lightness of the lightest parts of the picture, from 0 to 1.
     lightness: float = 1.0
-    #: Length along which the leaf touches one side of the picture, relative to its own
-    #: longer side, from 0 to 1.
+    #: Length along which the leaf touches one side of the picture, relative to the
+    #: leaf's longer side, from 0 to 1.
     cut: float = 0.0
     #: 1 where what is taken for one leaf may be several that touch.
     may_be_several: float = 0.0

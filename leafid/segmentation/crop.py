@@ -24,12 +24,11 @@ _MARGIN = 0.05  # free part of the square on each side of the leaf
 def estimate_upright_angle(segmentation: Segmentation) -> float:
     """Estimate the angle that turns a leaf upright, with base and petiole below.
 
-    In degrees, counter-clockwise as the picture is seen, in [-180, 180); the mask must
-    not be empty.
-
-    The method is leafid's own. With a petiole, the axis runs from where the petiole
-    meets the blade to the blade's centroid. Without one it is the principal axis, and
-    the end with the longer tail (third moment along the axis) is the tip.
+    The angle is in degrees, counter-clockwise as the picture is seen, in [-180, 180);
+    the mask must not be empty. The method is leafid's. With a petiole, the axis runs
+    from where the petiole meets the blade to the blade's centroid. Without one it is
+    the principal axis, and the end with the longer tail (third moment along the axis)
+    is the tip.
     """
     row0, _, col0, _ = segmentation.box
     blade = segmentation.blade[get_window(segmentation.box)].view(np.uint8)
@@ -102,10 +101,12 @@ def crop_leaf(
 def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
     """Compute the mapping of (col, row) to the square's, from the leaf's hull."""
     radians = np.radians(angle)
-    cosine, sine = np.cos(radians), np.sin(radians)
+    cosine = np.cos(radians)
+    sine = np.sin(radians)
     rotation = np.array([[cosine, sine], [-sine, cosine]])
     rotated = rotation @ corners.T
-    low, high = rotated.min(axis=1), rotated.max(axis=1)
+    low = rotated.min(axis=1)
+    high = rotated.max(axis=1)
     scale = (1 - 2 * _MARGIN) * size / max(float((high - low).max()) + 1, 1.0)
     return np.column_stack(
         [scale * rotation, (size - 1) / 2 - scale * (low + high) / 2]

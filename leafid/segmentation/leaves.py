@@ -26,7 +26,7 @@ _NEAR = 0.4
 _LEAST_HOLE = 2e-4
 # Smallest part of a mask that is a leaf, as a part of the largest one's area.
 _LEAST_PART = 0.01
-# Ends of names that segment gives to masks, and to those of each leaf.
+# Ends of names that segment gives to masks, and to masks of single leaves.
 _MASK_END = re.compile(r"(_leaf-\d+)?_mask$")
 _LEAF_END = re.compile(r"_leaf-\d+_mask$")
 #: Masks by what messages call them: uint8 (H, W), high where the leaf is.
@@ -38,7 +38,7 @@ def segment_leaves(
 ) -> list[Segmentation]:
     """Cut every leaf out of a picture, as `segment` does: the largest first.
 
-    Each further leaf is what `segment` finds where those before have been erased. A
+    Each further leaf is what `segment` finds after the leaves before were erased. A
     photo has one at most. A compound leaf is one leaf; leaves so near to each other
     that `segment` takes them for one are split. All have the number of the leaves.
     """
@@ -143,7 +143,8 @@ def read_own_masks(picture: Path, files: Mapping[Path, list[Path]] | None) -> Ma
     masks = files[picture]
     whole = [mask for mask in masks if not _LEAF_END.search(mask.stem)]
     if not masks or len(whole) > 1:
-        stem, folder = picture.stem, picture.absolute().parent.name
+        stem = picture.stem
+        folder = picture.absolute().parent.name
         expected = f"expected one mask, {stem}.png or {stem}_mask.png"
         hint = f"in a folder {folder} where pictures share that name"
         problem = " and ".join(map(str, whole)) or "none"
@@ -167,8 +168,10 @@ def segment_by_masks(masks: Masks, image: Image) -> list[Segmentation]:
     leaves = []
     for name, mask in masks.items():
         if mask.shape != image.shape[:2]:
-            expected = f"expected a mask of {image.shape[:2]} pixels"
-            raise ImageError(f"{name}: {expected}, found {mask.shape}")
+            raise ImageError(
+                f"{name}: expected a mask of {image.shape[:2]} pixels, found "
+                f"{mask.shape}"
+            )
         try:
             leaves.append(Segmentation.from_mask(mask))
         except LeafidError as error:

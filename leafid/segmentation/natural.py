@@ -41,7 +41,7 @@ def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
     Below a confidence of 0.5 the mask is foliage rather than one leaf. With `sky`, what
     is bright and grey or blue is probably background.
 
-    The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate
+    The method is leafid's. In a picture reduced to `MODEL_SIZE`, the first estimate
     of the leaf is what lies near the middle, not in the shade, and has not the colour
     of skin. Then two steps alternate: a histogram in Lab learns each colour's
     probability of leaf; colour and position give the probability of leaf at each pixel,

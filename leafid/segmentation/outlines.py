@@ -76,12 +76,11 @@ _SLOPES = (1.3, 1.14)
 def trace_polygons(mask: Mask) -> list[list[Ring]]:
     """Trace a mask along the edges of its pixels.
 
-    Return polygons, whose areas add up to the number of pixels.
-
-    Each polygon is a list of rings: the outline, and then those of holes, which run the
-    other way round. Pixels that meet at a corner only are parts of one polygon where
-    other pixels connect them, and are else several polygons. So no ring crosses or
-    touches itself, and the polygons are valid by the OGC's standard of simple features.
+    Return polygons, whose areas add up to the number of pixels. Each polygon is a list
+    of rings: its outline, then the outlines of its holes, which run the other way
+    round. Pixels that meet at a corner only are parts of one polygon where other pixels
+    connect them, and are else several polygons. So no ring crosses or touches itself,
+    and the polygons are valid by the OGC's standard of simple features.
     """
     if not mask.any():
         return []
@@ -141,12 +140,10 @@ def estimate_outline_confidence(image: Image, mask: Mask) -> float:
 def measure_outline_cues(image: Image, mask: Mask) -> NDArray[np.float64] | None:
     """Measure what speaks against an outline.
 
-    None where there is none, or it is too small to be judged.
-
-    Returns two logarithms, float64 (2,), 0 where nothing does: of the area that is
-    wrong, in areas of the mask, for it has another hue than the sheet but is left out,
-    or is only darker but taken for leaf; and of the share of the outline along which
-    hue or colour change little.
+    None where there is none, or it is too small to be judged. Returns two logarithms,
+    float64 (2,), 0 where nothing does: of the area that is wrong, in areas of the mask,
+    for it has another hue than the sheet but is left out, or is only darker but taken
+    for leaf; and of the share of the outline along which hue or colour change little.
     """
     lab, leaf = _reduce(image, mask)
     inside = _measure_depth(leaf)

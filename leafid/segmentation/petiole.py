@@ -27,7 +27,7 @@ _DISC_OF_WIDTH = 0.45
 _MIN_LENGTH = 0.08
 _MIN_LENGTH_COMPOUND = 0.15
 _MIN_SLENDERNESS = 2.0  # length over width
-# Area of the outer half over that of the inner one: 1 for a stalk, a third for a
+# Area of the outer half over the area of the inner one: 1 for a stalk, a third for a
 # pointed tip.
 _MIN_EVENNESS = 0.6
 # Pixels of the reduced mask around the opened blade: the part of its rim that the disc
@@ -47,13 +47,11 @@ _LEAFLET_DISC_OF_WIDTH = 0.6
 def remove_petiole(mask: Mask) -> Mask:
     """Remove the petiole from a leaf's mask.
 
-    The blade that remains is empty only where the mask is.
-
-    The method is leafid's own. The mask is opened with a disc a few percent of √area
-    wide. The petiole is the longest slender piece among those that the opening removes,
-    if it is attached to the blade by one end and doesn't taper, as a leaf's tip does.
-    In a compound leaf, the petiole is what lies outside the convex hull of the
-    leaflets, so that the rachis stays.
+    The blade that remains is empty only where the mask is. The method is leafid's. The
+    mask is opened with a disc a few percent of √area wide. The petiole is the longest
+    slender piece that the opening removes, if it is attached to the blade by one end
+    and doesn't taper, as a leaf's tip does. In a compound leaf, the petiole is what
+    lies outside the convex hull of the leaflets, so that the rachis stays.
     """
     blade = mask.copy()
     if not mask.any():
@@ -64,7 +62,7 @@ def remove_petiole(mask: Mask) -> Mask:
     size = scale_size(leaf, factor)
     halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
     small = (cv2.resize(halved, size) > 80).view(np.uint8)
-    # A margin, so that the picture's own border counts as background.
+    # A margin, so that the border of the picture counts as background.
     petiole = _find_petiole(add_margin(small, 2))
     if petiole is None:
         return blade
@@ -109,7 +107,8 @@ def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane |
     curves, hierarchy = cv2.findContours(
         residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE
     )
-    best, best_score = None, 0.0
+    best = None
+    best_score = 0.0
     for index, curve in enumerate(curves):
         left, top, width, height = cv2.boundingRect(curve)
         reach = float(np.hypot(width, height))
@@ -121,7 +120,8 @@ def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane |
         window = np.s_[top : top + height, left : left + width]
         piece &= residue[window]
         distances = distance[window][piece.view(bool)]
-        farthest, area = float(distances.max()), distances.size
+        farthest = float(distances.max())
+        area = distances.size
         length = max(farthest, reach)
         if farthest < min_length or length * length < _MIN_SLENDERNESS * area:
             continue
@@ -135,7 +135,8 @@ def _select_stalk(residue: Plane, distance: Field, min_length: float) -> Plane |
         evenness = min(1.0, outer / max(area - outer, 1))
         score = farthest * evenness**2
         if score > best_score and evenness >= _MIN_EVENNESS:
-            best, best_score = np.zeros_like(residue), score
+            best = np.zeros_like(residue)
+            best_score = score
             best[window] = piece
     return best
 

@@ -13,7 +13,7 @@ from skimage.measure import CircleModel, ransac
 from leafid.errors import ImageError
 from leafid.segmentation.background import erase, fit_sheet_surface
 from leafid.segmentation.pixels import Image, Mask, Plane, find_outlines, shrink
-from leafid.segmentation.sheets.contrast import measure_sheet_distance
+from leafid.segmentation.sheets.contrast import Metric, measure_sheet_distance
 
 #: Columns and rows, (n, 2).
 Points = NDArray[np.floating[Any]]
@@ -111,7 +111,7 @@ class Scale:
 
 
 class _Thing(NamedTuple):
-    """An outline that may be that of a thing of known size."""
+    """An outline, perhaps of a thing of known size."""
 
     outline: Points
     #: Part of the outline of the region that it fits.
@@ -128,8 +128,8 @@ class _Thing(NamedTuple):
 def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     """Find a ``coin``, ``card`` or the ``sheet`` whose sizes are given in millimetres.
 
-    The method is leafid's own: of the regions that differ from the sheet, or of light
-    ones for the sheet, those that are a circle or a quadrilateral. An `ImageError` is
+    The method is leafid's: it takes circles or quadrilaterals among the regions that
+    differ from the sheet, or are light if the sheet is searched for. An `ImageError` is
     raised where there is none, or several of different sizes.
     """
     small = shrink(image, _SIDE)
@@ -139,7 +139,7 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     sheet = cv2.resize(surface.clip(0, 255).astype(np.uint8), small.shape[1::-1])
     height = lab[..., 0]
     if kind != "sheet":
-        height = measure_sheet_distance(lab, sheet, lightness_share=1.0)
+        height = measure_sheet_distance(lab, sheet, Metric(lightness_share=1.0))
     fit_outline = _fit_circle if kind == "coin" else _fit_quadrilateral
     candidates: list[_Thing] = []
     for curve in _list_curves(height):
@@ -157,8 +157,9 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
     candidates.sort(key=lambda thing: (-round(thing.fit, 1), thing.mm_per_pixel))
     if not candidates:
         sides = " × ".join(f"{side:g}" for side in size)
-        expected = f"expected a {kind} whose whole outline is seen"
-        raise ImageError(f"{expected}, found none of {sides} mm")
+        raise ImageError(
+            f"expected a {kind} whose whole outline is seen, found none of {sides} mm"
+        )
     thing = candidates[0]
     for candidate in candidates:
         centre = candidate.outline.mean(axis=0)

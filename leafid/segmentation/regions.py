@@ -1,4 +1,4 @@
-"""Selects the regions of a leaf, and tells several leaves from the parts of one."""
+"""Selects the regions of a leaf, and separates several leaves from parts of one."""
 
 import itertools
 
@@ -88,10 +88,10 @@ def select_leaf_regions(coverage: Plane, distance: Plane) -> tuple[Plane, Plane]
 
     Takes the share of each pixel that differs from the sheet, 0 to 255, and its
     colour's distance from the sheet's; returns 1 for leaf, 0 for background, and
-    likewise 1 for things with straight sides beside the leaf. The method is leafid's
-    own. A connected region is dropped when it touches much of the picture's border for
-    its size, is a speck beside the largest one, has straight sides and right angles, or
-    is faint beside the others (a shadow). The other regions are grouped across narrow
+    likewise 1 for things with straight sides beside the leaf. The method is leafid's. A
+    connected region is dropped when it touches much of the picture's border for its
+    size, is a speck beside the largest one, has straight sides and right angles, or is
+    faint beside the others (a shadow). The other regions are grouped across narrow
     gaps, as between leaflets, and small groups are dropped.
     """
     marked = (coverage > _MIN_COVERAGE).view(np.uint8)
@@ -159,19 +159,18 @@ def _bridge_gaps(marked: Plane, area: float) -> Plane:
 def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     """Pick the largest of several leaves, and count them.
 
-    Regions that may belong to one leaf stay together.
-
-    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour.
-    Smaller regions that nothing connects with the leaf are dropped: they are parts of
-    things. What touches the picture's border beside the leaf is as often a thing, and
-    does not count.
+    Regions that may belong to one leaf stay together. Takes 1 for leaf and 0 for
+    background, and the distance from the sheet's colour. Smaller regions that nothing
+    connects with the leaf are dropped: they are parts of things. What touches the
+    picture's border beside the leaf is as often a thing, and does not count.
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
     labels = _link(leaf, distance, _bridge_gaps(leaf, cv2.countNonZero(leaf)))
     area = np.bincount(labels.ravel())
     area[0] = 0
-    leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
+    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
+    largest = area.argmax()
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
 
@@ -227,7 +226,7 @@ def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
     fits, or if the picture shows no trace of a rachis between it and the others. Small
-    pieces are dropped where the mask is split. The method is leafid's own.
+    pieces are dropped where the mask is split. The method is leafid's.
     """
     # Outlines take a thirtieth of the time of labels.
     leaf = np.ascontiguousarray(mask).view(np.uint8)

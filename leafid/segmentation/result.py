@@ -57,11 +57,11 @@ _LEAST_LABEL = 0.005
 class Segmentation(NotebookMixin):
     """The leaf of one picture."""
 
-    #: The whole leaf with its petiole; all False where no leaf was found.
+    #: The whole leaf with its petiole; all False without a leaf.
     mask: Mask
     #: The mask without the petiole; empty only where the mask is.
     blade: Mask
-    #: Confidence that the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
+    #: Confidence that the mask is one leaf, cut out well; from 0 (no leaf) to 1.
     confidence: float
     #: Position of the edge between the pixels, (H, W), for a small picture on a sheet:
     #: above 127 inside the mask, 255 well inside, 0 well outside. The mask of an
@@ -86,18 +86,22 @@ class Segmentation(NotebookMixin):
         ------
         InputError
             Where nothing is leaf, or most of the border, as when a mask is inverted, or
-            there are more than two labels; of those, give ``labels == 1``.
+            there are more than two labels, of which ``labels == 1`` selects one.
         """
         array = np.asarray(mask)
         if array.ndim == 3 and array.shape[2] in {2, 4}:
             array = array[:, :, -1]
         if array.ndim != 2 or array.dtype.kind not in "buif":
-            problem = f"{array.dtype} of shape {array.shape}"
-            raise InputError(f"mask: expected numbers of shape (H, W), found {problem}")
+            raise InputError(
+                f"mask: expected numbers of shape (H, W), found {array.dtype} of shape "
+                f"{array.shape}"
+            )
         greatest = float(array.max(initial=0))
         if not 0 < greatest < np.inf:
-            expected = "expected finite numbers above 0 where the leaf is"
-            raise InputError(f"mask: {expected}, found {greatest:g} as the greatest")
+            raise InputError(
+                "mask: expected finite numbers above 0 where the leaf is, found "
+                f"{greatest:g} as the greatest"
+            )
         level = array.astype(np.float32) / np.float32(greatest)
         leaf = level > min([1.0, *_list_lower_labels(level)]) / 2
         border = list_border(leaf).mean()
@@ -164,6 +168,8 @@ def _list_lower_labels(level: NDArray[np.float32]) -> list[float]:
     labels, counts = np.unique(between, return_counts=True)
     labels = labels[counts > _LEAST_LABEL * np.count_nonzero(level)]
     if len(labels) > 1:
-        problem = f"{len(labels) + 1} labels; make a mask of those that are leaf"
-        raise InputError(f"mask: expected one leaf, found {problem}")
+        raise InputError(
+            f"mask: expected one leaf, found {len(labels) + 1} labels; make a mask of "
+            "those that are leaf"
+        )
     return labels.tolist()

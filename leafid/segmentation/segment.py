@@ -23,7 +23,7 @@ def segment(
 ) -> Segmentation:
     """Cut the leaf out of a picture: from a sheet, or in photos from any background.
 
-    Of several leaves it is the largest. Where no leaf was found, as in an all-white
+    Of several leaves it is the largest. Where there is no leaf, as in an all-white
     scan, the mask is empty and the confidence 0. Without `petiole`, the petiole is not
     separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a
     ValueError.

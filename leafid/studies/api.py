@@ -69,7 +69,7 @@ def make_folds(
     collection, folds, by, hold_out, parts, shots, seed, assume_type
         As in `leafid.crossval`.
     repeats : int, optional
-        The number of seeds, by default 1, or those of given folds.
+        The number of seeds; by default 1, or as many as given folds have.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def crossval(
         `y` and the plants as `groups`; or the indices of the training and of the test
         pictures of each split in the collection, all of whose pictures have a label.
     repeats : int, optional
-        The number of seeds, which start at `seed`: by default 3, or those of given
-        folds.
+        The number of seeds, which start at `seed`: by default 3, or as many as given
+        folds have.
     by : {"plant", "author", "place", "day", "collection"}, default "plant"
         What folds keep together.
     hold_out : {"plant", "author", "place", "day", "collection"}, optional
@@ -184,7 +184,7 @@ def crossval(
         if output:
             check_picture_names([p for p in labelled if p.part == "test" or not parts])
         typed = {p.file: p for p in assign_types_and_warn(labelled, loader)}
-        # Indices are of all pictures: those that can't be read remain, without a type.
+        # Indices are of all pictures: unreadable ones remain, without a type.
         pictures = [typed.get(picture.file, picture) for picture in labelled]
         seeds = range(seed, seed + (repeats or 3))
         splits = choose_folds(pictures, folds, protocol, seeds)

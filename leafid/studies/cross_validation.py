@@ -107,26 +107,33 @@ def cross_validate(
     trainer = _SplitTrainer(pictures, recipes, loader, shared_codebooks)
     for split in splits:
         queries = group_by(split.test, lambda index: pictures[index].type)
-        asked = {type_: test_type or type_ for type_ in recipes}
-        tested = {type_: r for type_, r in recipes.items() if asked[type_] in queries}
-        trained = {pictures[index].type for index in split.training}
-        for type_ in tested.keys() - trained:
-            n_left = len(queries[asked[type_]])
-            message = "fold %d: no picture of type %s to learn from; %d are not tested"
-            _log.warning(message, split.fold + 1, type_, n_left)
+        query_types = {type_: test_type or type_ for type_ in recipes}
+        usable = {
+            t: recipe for t, recipe in recipes.items() if query_types[t] in queries
+        }
+        training_types = {pictures[index].type for index in split.training}
+        for type_ in usable.keys() - training_types:
+            n_left = len(queries[query_types[type_]])
+            _log.warning(
+                "fold %d: no picture of type %s to learn from; %d are not tested",
+                split.fold + 1,
+                type_,
+                n_left,
+            )
         model = None
-        identifiers = trainer.train(split, tested)
+        identifiers = trainer.train(split, usable)
         if keep_models:
-            model = trainer.train_model(split, tested)
+            model = trainer.train_model(split, usable)
             identifiers = ((t, m.identifier) for t, m in model.types.items())
         for type_, identifier in identifiers:
-            of_type = [pictures[index] for index in queries[asked[type_]]]
+            query_type = query_types[type_]
+            test = [pictures[index] for index in queries[query_type]]
             yield FoldAnswers(
-                type=asked[type_],
+                type=query_type,
                 seed=split.seed,
                 fold=split.fold,
                 setting=split.setting,
-                held_out=_identify(of_type, identifier, loader),
+                held_out=_identify(test, identifier, loader),
                 model=model,
             )
 
@@ -138,10 +145,9 @@ def cross_validate_open_world(
     splits: Iterable[Split],
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
-    """Train on each split without some random species.
+    """Train on each split without some random species, and answer pictures.
 
-    Answer these, test pictures, and pictures without a leaf.
-
+    These are of the species that were left out, of the test part, and without a leaf.
     `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't
     learn to reject pictures, as there are too few species, are left out.
     """

@@ -38,11 +38,9 @@ from leafid.studies.study import Study
 
 logger = logging.getLogger(__name__)
 
-
 #: A collection, a type, a protocol (with its number of training pictures or plants of
 #: each species if it limits these), and a recipe.
 GridKey = tuple[str, str, str, str]
-
 #: The folds of a protocol, of each collection or, by collection, of all together.
 Splits = dict[tuple[str, SplitProtocol], Folds]
 
@@ -92,13 +90,12 @@ def run_experiment(
             for part in _split_by_collection(answer, source):
                 key = (part.collection, str(type_), setting, name)
                 answers.setdefault(key, []).append(part)
-        words = (place, source, type_, protocol.name, name)
-        logger.info("%s %s, %s, %s, %s", *words)
+        logger.info("%s %s, %s, %s, %s", place, source, type_, protocol.name, name)
     tables, diagrams = make_experiment_tables(answers, options, external)
     return Study(
         scores=tables.pop("scores"),
         answers=[*chain(*answers.values())],
-        folds={(name, protocol.name): of for (name, protocol), of in splits.items()},
+        folds={(source, p.name): folds for (source, p), folds in splits.items()},
         further=tables,
         diagrams=diagrams,
     )
@@ -107,25 +104,25 @@ def run_experiment(
 def _split_by_collection(answers: FoldAnswers, source: str) -> Iterator[FoldAnswers]:
     """Split answers by the collections of the pictures, which may be the source."""
     held_out = answers.held_out
-    tested = np.array([p.collection or source for p in held_out.pictures])
-    for collection in np.unique(tested).tolist():
-        part = held_out.select(tested == collection)
+    collections = np.array([p.collection or source for p in held_out.pictures])
+    for collection in np.unique(collections).tolist():
+        part = held_out.select(collections == collection)
         yield dataclasses.replace(answers, collection=collection, held_out=part)
 
 
 def _make_splits(
     experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
 ) -> Splits:
-    joined = []
+    all_pictures = []
     for name, pictures in collections.items():
         for picture in pictures:
             collection = picture.collection or name
-            joined.append(dataclasses.replace(picture, collection=collection))
+            all_pictures.append(dataclasses.replace(picture, collection=collection))
     splits = {}
     for protocol in experiment.make_protocols():
         sources = collections
         if protocol.by == "collection":
-            sources = {" + ".join(collections): assume_plants(joined)}
+            sources = {" + ".join(collections): assume_plants(all_pictures)}
         for name, pictures in sources.items():
             folds = protocol.make_splits(pictures, experiment.seeds)
             splits[name, protocol] = Folds(folds, pictures)
@@ -148,10 +145,7 @@ def _list_grid(
 
 
 def _read_external_runs(experiment: Experiment, splits: Splits) -> dict[str, list[Run]]:
-    """Read the runs of other systems by name.
-
-    What is wrong with them is raised before hours of training.
-    """
+    """Read the runs of other systems by name, and check them before any training."""
     if len(splits) > 1:
         raise LeafidError(
             f"runs: expected a single collection with runs, found {len(splits)}"
@@ -161,8 +155,8 @@ def _read_external_runs(experiment: Experiment, splits: Splits) -> dict[str, lis
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     names = {*chain(*map(experiment.make_recipes, types))}
     n_repeats = len({fold.seed for fold in folds})
-    tested = [pictures[index] for fold in folds for index in fold.test.tolist()]
-    tested_names = {picture.name for picture in tested if picture.type in types}
+    test = [pictures[index] for fold in folds for index in fold.test.tolist()]
+    test_names = {picture.name for picture in test if picture.type in types}
     check_picture_names(pictures)
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
@@ -179,9 +173,13 @@ def _read_external_runs(experiment: Experiment, splits: Splits) -> dict[str, lis
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
     for run in chain(*runs.values()):
-        if missing := len(tested_names.difference(run.pictures)):
-            message = "%s: %d of %d pictures are missing and count 0"
-            logger.warning(message, run.name, missing, len(tested_names))
+        if missing := len(test_names.difference(run.pictures)):
+            logger.warning(
+                "%s: %d of %d pictures are missing and count 0",
+                run.name,
+                missing,
+                len(test_names),
+            )
     return runs
 
 
@@ -192,9 +190,9 @@ def make_experiment_tables(
 ) -> tuple[dict[str, Table], dict[str, str]]:
     """Tabulate the scores on each collection, type and setting of a protocol.
 
-    The table "scores" comes first; "differences" has those from the first recipe;
-    several collections also have the tables and diagrams of `rank_runs`. Scores are
-    means over the seeds. Pictures are left out whose species no recipe has training
+    The table "scores" comes first; "differences" has the differences from the first
+    recipe; several collections also have the tables and diagrams of `rank_runs`. Scores
+    are means over the seeds. Pictures are left out whose species no recipe has training
     pictures of; where only some have, the others are wrong. A `LeafidError` is raised
     where that leaves no picture. `external` has runs of other systems, one for each
     seed.
@@ -208,9 +206,9 @@ def make_experiment_tables(
     for setting in sorted(settings, key=lambda key: [*map(list.index, parts, key)]):
         keys = settings[setting]
         name = ", ".join(setting[i] for i in varying)
-        of_recipes = {key[3]: answers[key] for key in keys}
+        by_recipe = {key[3]: answers[key] for key in keys}
         setting_of[name] = setting
-        group = _make_group(name, of_recipes, external or {})
+        group = _make_group(name, by_recipe, external or {})
         if any(repeat.is_known.any() for repeat in group.answers[0]):
             groups.append(group)
     if not groups:
@@ -250,8 +248,8 @@ def _make_group(
     for system, files in external.items():
         judged = [judge_run(run, truth) for run in files]
         runs.append([dataclasses.replace(run, name=system) for run in judged])
-    scored = []
-    for of_run in runs:
-        pairs = zip(of_run, known, strict=True)
-        scored.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
-    return ScoredGroup(name, scored, len(known))
+    group = []
+    for repeats in runs:
+        pairs = zip(repeats, known, strict=True)
+        group.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
+    return ScoredGroup(name, group, len(known))

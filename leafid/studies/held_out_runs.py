@@ -29,8 +29,8 @@ def make_held_out_truth(
 ) -> tuple[GroundTruth, dict[Path, str]]:
     """Make the ground truth of the pictures that are answered.
 
-    With it comes what runs call each picture, by its file: the names of pictures need
-    not differ in a collection.
+    Also returns the name that runs have for each picture, by its file: the names of
+    pictures in a collection need not differ.
     """
     pictures = {
         picture.file: picture for fold in folds for picture in fold.held_out.pictures
@@ -53,7 +53,8 @@ def make_held_out_run(
     scores = np.zeros((len(pictures), len(species)))
     end = 0
     for fold in answers:
-        start, end = end, end + len(fold.pictures)
+        start = end
+        end += len(fold.pictures)
         columns = np.searchsorted(species, fold.species)
         scores[start:end, columns] = fold.probabilities
     with LineProblems(name) as problems:
@@ -83,8 +84,8 @@ def write_held_out_runs(folder: Path, runs: Mapping[str, Run], folds: Folds) -> 
             WRITERS["run"](run, stream)
         _log.info("%s: %d pictures", file, len(run.pictures))
     # Settings differ in their training pictures, and test on the same pictures.
-    tested = {(split.seed, split.fold): split.test for split in folds}
-    rows = format_folds(folds.pictures, [(*key, test) for key, test in tested.items()])
+    tests = {(split.seed, split.fold): split.test for split in folds}
+    rows = format_folds(folds.pictures, [(*key, test) for key, test in tests.items()])
     write_text(folder / "folds.csv", format_csv(rows))
 
 
@@ -99,11 +100,11 @@ def judge_folds(
     Only pictures count whose species has another plant in the fold's training.
     """
     runs = []
-    for of_seed in group_by(folds, lambda fold: fold.seed).values():
-        judged = judge_run(make_held_out_run(name, of_seed, names), truth)
+    for repeat in group_by(folds, lambda fold: fold.seed).values():
+        judged = judge_run(make_held_out_run(name, repeat, names), truth)
         known = [
             names[picture.file]
-            for fold in of_seed
+            for fold in repeat
             for picture in fold.held_out.select_known().pictures
         ]
         runs.append(replace(judged, is_known=np.isin(truth.pictures, known)))
@@ -135,7 +136,7 @@ def make_cross_validation_table(
 
 
 def add_held_out_notes(table: Table, n_repeats: int) -> Table:
-    """Add what the scores of cross-validation are."""
+    """Add notes on what the scores of a cross-validation mean."""
     seeds = (
         f"means over {count_noun(n_repeats, 'seed')}; left out: no training picture of "
         "the species"

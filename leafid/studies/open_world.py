@@ -39,26 +39,26 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     """
     species_rows: Rows = []
     kind_rows: Rows = []
-    for type_, of_type in group_by(folds, lambda fold: str(fold.type)).items():
-        scored = [fold for fold in of_type if fold.known and fold.unknown]
-        if scored:
-            known, unknown, *means = np.mean([*map(_score_fold, scored)], axis=0)
+    for type_, group in group_by(folds, lambda fold: str(fold.type)).items():
+        scores = [_score_fold(fold) for fold in group if fold.known and fold.unknown]
+        if scores:
+            known, unknown, *means = np.mean(scores, axis=0)
             counts = [round(known), round(unknown)]
             species_rows.append([type_, *counts, *map(float, means)])
         by_kind: dict[str, list[Answer]] = {}
-        for kind, answers in chain(*(fold.non_leaves.items() for fold in of_type)):
+        for kind, answers in chain(*(fold.non_leaves.items() for fold in group)):
             by_kind.setdefault(kind, []).extend(answers)
         for kind, answers in by_kind.items():
             is_learned = "no" if kind in TEST_KINDS else "yes"
             kind_rows.append([type_, kind, is_learned, *_count(answers)])
-    scores = ["AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"]
+    columns = ["AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"]
     note = (
         "scores are means over the folds, each with other species held out of training"
     )
     return [
         Table(
             title="Leaves of known and of unknown species",
-            columns=["type", "known", "unknown", *scores, "unknown ≥ 0.9", "top-1"],
+            columns=["type", "known", "unknown", *columns, "unknown ≥ 0.9", "top-1"],
             rows=species_rows,
             notes=[note],
         ),

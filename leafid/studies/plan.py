@@ -21,7 +21,7 @@ _SHIPPED = Path(__file__).parent / "experiments"
 
 
 class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """A recipe that changes another one, or takes or leaves out each expert."""
+    """A recipe that changes another, or recipes of each expert alone and left out."""
 
     name: str = ""
     base: str = "default"
@@ -32,6 +32,7 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     #: experts.
     keys: dict[str, Any] = {}
     expert_keys: dict[str, dict[str, Any]] = {}
+    #: Make recipes of each expert alone, and without each.
     vary: Literal["experts"] | None = None
 
     def __post_init__(self) -> None:
@@ -39,10 +40,13 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("expected a name or 'vary', found neither")
 
     def make_recipes(self, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
-        """Make the recipe of a type, or several, each with its name."""
+        """Make the recipe of a type, or several, each with its name.
+
+        A `LeafidError` is raised for an expert that the base doesn't have.
+        """
         base = load_recipe(self.base, type_)
-        named = {*self.only, *self.without, *self.expert_keys} - {"*"}
-        if unknown := sorted(named - base.experts.keys()):
+        names = {*self.only, *self.without, *self.expert_keys} - {"*"}
+        if unknown := sorted(names - base.experts.keys()):
             known = ", ".join(base.experts)
             raise LeafidError(
                 f"recipes: expected experts {known} of type {type_}, found "
@@ -62,10 +66,10 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
-            remaining = {**recipe.experts}
-            del remaining[name]
-            if remaining:
-                yield f"without {name}", replace(recipe, experts=remaining)
+            others = {**recipe.experts}
+            del others[name]
+            if others:
+                yield f"without {name}", replace(recipe, experts=others)
 
 
 class ExternalRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +89,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
         1,
         2,
     )
-    #: How many, or a file that has them; paths are relative to the TOML file.
+    #: Their number, or a file that has them; paths are relative to the TOML file.
     folds: Annotated[int, Meta(ge=2)] | str = 5
     #: Answers of other systems, which become rows of the table; then folds have to be a
     #: file.
@@ -114,7 +118,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
         return [replace(p, folds=p.folds or self.folds) for p in protocols]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
-        """Make the recipes of a type, by their names."""
+        """Make the recipes of a type, by names; equal names raise a `LeafidError`."""
         recipes: dict[str, Recipe] = {}
         for entry in self.recipes:
             changes = RecipeEntry(entry, entry) if isinstance(entry, str) else entry

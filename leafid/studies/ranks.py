@@ -56,8 +56,9 @@ def rank_runs(
         Critical difference diagrams: SVG by protocol and metric.
     """
     frame = import_module("pandas").DataFrame(table.to_records())
-    of_rows = [settings[name] for name in frame[table.columns[0]]]
-    frame[["collection", "type", "protocol"]] = of_rows
+    frame[["collection", "type", "protocol"]] = [
+        settings[name] for name in frame[table.columns[0]]
+    ]
     names = [*dict.fromkeys(frame["collection"])]
     score_rows: Rows = []
     test_rows: Rows = []
@@ -127,9 +128,11 @@ def compute_critical_difference(n_runs: int, n_collections: int) -> float:
 def _test_ranks(scores: Any, mean_ranks: Any) -> tuple[Rows, str]:
     """Test all runs, and every two, and draw the critical difference diagram."""
     values = scores.to_numpy()
-    name, test = "Friedman", friedmanchisquare
+    name = "Friedman"
+    test = friedmanchisquare
     if len(values) == 2:
-        name, test = "Wilcoxon", wilcoxon
+        name = "Wilcoxon"
+        test = wilcoxon
     p = np.nan
     # Of equal runs, tests divide by 0, and some versions of SciPy raise an error.
     if (values != values[0]).any():

@@ -23,7 +23,7 @@ class Study(Records):
         fold, where models are kept. `seed`, `fold`, `setting`, `recipe` and
         `collection` tell them apart.
     folds : Folds, or dict of Folds
-        Those of an experiment by collection and protocol.
+        By collection and protocol for an experiment.
     diagrams : dict of str to str
         Critical difference diagrams of the ranks over several collections: SVG by
         protocol and metric.

@@ -31,7 +31,7 @@ CLUTTER = "C"
 CodeTable = Mapping[tuple[str, str], Set[str]]
 #: One answer per year.
 Answers = tuple[str, ...]
-#: The error of each picture's label, or the sum of those of its code's axes, by year.
+#: The error of each picture's label, or the sum over the axes of its code, by year.
 Errors = dict[int, dict[str, float]]
 
 
@@ -42,12 +42,10 @@ def read_code_table(path: StrPath) -> CodeTable:
         for line, (axis, *words) in _split_lines(path):
             code = "".join(words[:1])
             if len(code) != AXES.get(axis) or not re.fullmatch("[0-9a-z]+", code):
-                expected = (
-                    "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of "
-                    "0-9, a-z"
-                )
                 problems.add(
-                    line, f"expected {expected}, found {' '.join([axis, *words])!r}"
+                    line,
+                    "expected an axis (T, D, A or B) and its code of 4, 3, 3 or 3 "
+                    f"positions of 0-9, a-z, found {' '.join([axis, *words])!r}",
                 )
             elif problems.check_unique(line, f"every code of axis {axis}", code):
                 for depth, character in enumerate(code):
@@ -74,12 +72,11 @@ def read_labels(
     with LineProblems(path) as problems:
         for line, (picture, *answers) in _split_lines(path):
             if len(answers) != len(years):
-                expected = (
-                    f"a picture and {len(years)} answers ({', '.join(map(str, years))})"
-                )
                 problems.add(
                     line,
-                    f"expected {expected}, found {' '.join([picture, *answers])!r}",
+                    f"expected a picture and {len(years)} answers "
+                    f"({', '.join(map(str, years))}), found "
+                    f"{' '.join([picture, *answers])!r}",
                 )
                 continue
             problems.check_unique(line, "every picture", picture)
@@ -179,10 +176,9 @@ def year_errors(
 ) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`.
 
-    `table` has the codes of 2007 and 2008.
-
-    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A
-    picture that the run lacks is entirely wrong; a clutter picture is left out.
+    `table` has the codes of 2007 and 2008. A flat label has error 0 if correct, 0.5 for
+    ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is entirely wrong;
+    a clutter picture is left out.
     """
     scored: Errors = {year: {} for year in years}
     for picture, correct_answers in truth.items():

@@ -191,10 +191,9 @@ def _extend_group(
             n_plants=identifier.n_plants + n_plants,
             added=tuple(sorted({*identifier.added, *names})),
         )
-        of_type = [picture for picture in pictures if picture.type is type_]
-        extended[type_] = _lower_operating_point(
-            larger, list(loader.stream(of_type, larger.extractor))
-        )
+        new = [picture for picture in pictures if picture.type is type_]
+        features = list(loader.stream(new, larger.extractor))
+        extended[type_] = _lower_operating_point(larger, features)
     return extended
 
 

@@ -14,9 +14,10 @@ from leafid.training.training_set import TrainingSet
 
 #: Number of folds of plants, and of species.
 N_FOLDS = 5
-#: Number of folds of more plants. If errors are in inverse proportion to the number of
-#: plants n, scores change as much from 2/3 n to 4/5 n, the plants that classifiers see
-#: in these folds and in the others, as from there to n: 3/2 - 5/4 = 5/4 - 1.
+#: Number of folds of more plants. Of n plants, classifiers see 2/3 without such a fold,
+#: and 4/5 without one of `N_FOLDS`. If errors are in inverse proportion to the number
+#: of plants, scores change as much from 2/3 n to 4/5 n as from there to n:
+#: 3/2 - 5/4 = 5/4 - 1.
 N_LARGE_FOLDS = 3
 #: Number of species below which an identifier doesn't learn to reject pictures.
 MIN_SPECIES_FOR_REJECTION = 3
@@ -88,20 +89,18 @@ class FoldPlan:
         held_out = {}
         for type_ in self.types:
             is_of_type = [picture.type == type_ for picture in self.pictures]
-            of_type = self.training_pictures[is_of_type]
-            pictures = self.training_set.select_pictures(of_type)
+            indices = self.training_pictures[is_of_type]
+            pictures = self.training_set.select_pictures(indices)
             sample = sample_by_plant(pictures, HELD_OUT_PICTURES, self.seed)
-            held_out[type_] = of_type[sample]
+            held_out[type_] = indices[sample]
         return held_out
 
     @cached_property
     def held_out_rows(self) -> Mapping[AcquisitionType, np.ndarray]:
         """For each type, the rows that are scored without their fold.
 
-        Held-out pictures come first, then their jittered copies.
-
-        Weights that are learned from their scores hold for poorer cameras and other
-        light, too.
+        Held-out pictures come first, then their jittered copies, by which weights that
+        are learned from the scores hold for poorer cameras and other light, too.
         """
         find_jittered = self.training_set.find_jittered
         return {
@@ -119,13 +118,12 @@ class FoldPlan:
     ) -> np.ndarray:
         """Weigh the rows for training without the pictures of a fold.
 
-        Rows that are left out weigh 0.
-
-        The pictures of a fold are not counted: they would make their species seem more
-        frequent than it is among the training pictures.
+        Rows that are left out weigh 0. The pictures of a fold are not counted: they
+        would make their species seem more frequent than it is among the training
+        pictures.
         """
         weights = np.zeros(len(self.training_set.pictures))
-        if len(remaining := np.setdiff1d(self.training_pictures, fold)):
-            relative = self.training_set.balance_pictures(remaining, settings)
-            weights[remaining] = relative / relative.mean()
+        if len(indices := np.setdiff1d(self.training_pictures, fold)):
+            relative = self.training_set.balance_pictures(indices, settings)
+            weights[indices] = relative / relative.mean()
         return self.training_set.weigh_rows(weights)

@@ -25,7 +25,7 @@ def select_scores(
     """Select the scores of a type's held-out rows from the rows of all types."""
     positions = np.searchsorted(plan.scored_rows, plan.held_out_rows[type_])
     scores = zip(*(fit.held_out_scores for fit in experts.values()), strict=True)
-    return Folds(*scores).map(lambda of_experts: [s[positions] for s in of_experts])
+    return Folds(*scores).map(lambda experts: [values[positions] for values in experts])
 
 
 def fuse_experts(
@@ -93,7 +93,7 @@ def _fit_weights(
 ) -> tuple[np.ndarray, HeldOutAnswers]:
     """Fit the weights of the experts on the scores of held-out rows.
 
-    The answers to the held-out pictures are also returned.
+    Also returns the answers to the held-out pictures.
     """
     training_set = plan.training_set
     rows = plan.held_out_rows[type_]
@@ -102,7 +102,7 @@ def _fit_weights(
     labels = plan.labels[indices]
     trust = expert_trust(training_set.recipe, training_set.confidence[rows])
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
-    # Leaves of a species that their camera showed no other plant of are far harder.
+    # Leaves whose collection has no other plant of the species are far harder.
     is_compared = is_known & _have_another_plant(pictures, plan.pictures)
     if is_compared.any():
         is_known = is_compared

@@ -37,7 +37,7 @@ def train_identifiers(
     training_set : TrainingSet
     types : sequence of AcquisitionType
     pictures : sequence of Picture
-        The pictures of the training set that are learned from are among them.
+        Of the training set, the pictures that are among these are learned from.
     loader : FeatureLoader
     seed : int
         It decides about folds and samples.

@@ -23,15 +23,15 @@ from leafid.training.fusing import HeldOutScores
 
 # Number of pictures without a leaf that a training on sheets learns from.
 _N_SHEETS = 960
-# The same of photos: anything can be behind the leaf of a photo.
+# The same for photos: anything can be behind the leaf of a photo.
 _N_PHOTOS = 1_440
-#: Maximum number of held-out leaves of a type that it learns from.
+#: Maximum number of held-out leaves of a type that a training learns from.
 MAX_HELD_OUT = 1_500
 
 
 @dataclass(frozen=True, eq=False)
 class LeafnessFit:
-    """The leafness that types learn together, and what it says of held-out leaves."""
+    """The leafness that types learn together, and its answers to held-out leaves."""
 
     leafness: Leafness
     #: int (n,): the rows of held-out leaves of all types.
@@ -96,7 +96,7 @@ def train_rejection(
     Rejection or None
         None without pictures to learn from.
     """
-    if not all(np.isfinite(of_experts[0]).any() for of_experts in scores):
+    if not all(np.isfinite(experts[0]).any() for experts in scores):
         return None
     training_set = plan.training_set
     rows_of_type = plan.held_out_rows[identifier.type]
@@ -113,7 +113,7 @@ def train_rejection(
         confidence=confidence,
         is_jittered=training_set.augmentations[rows] > 0,
         trust=expert_trust(identifier.recipe, confidence),
-        scores=scores.map(lambda of_experts: [s[positions] for s in of_experts]),
+        scores=scores.map(lambda experts: [values[positions] for values in experts]),
     )
     if not leaves.sees_species.without_plant.any():
         return None
@@ -135,21 +135,21 @@ def _assess_unknown(
     identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> Examples | None:
     """Make examples of unknown leaves of the identifier's type, if there are any."""
-    of_type = [picture for picture in pictures if picture.type is identifier.type]
-    with closing(loader.stream(of_type, identifier.extractor)) as stream:
-        pairs = zip(of_type, stream, strict=True)
+    pictures = [picture for picture in pictures if picture.type is identifier.type]
+    with closing(loader.stream(pictures, identifier.extractor)) as stream:
+        pairs = zip(pictures, stream, strict=True)
         leaves = [(p, leaf) for p, leaf in pairs if leaf and leaf.confidence > 0]
     if not leaves:
         return None
-    shown, features = zip(*leaves, strict=True)
+    pictures, features = zip(*leaves, strict=True)
     confidence = np.array([leaf.confidence for leaf in features])
     trust = expert_trust(identifier.recipe, confidence)
     scores = identifier.score(features)
     return Examples(
         rows=compute_evidence(scores, trust, identifier.weights, confidence),
-        is_positive=np.zeros(len(shown), bool),
-        weights=weigh_by_plant(shown),
-        groups=[picture.group for picture in shown],
+        is_positive=np.zeros(len(pictures), bool),
+        weights=weigh_by_plant(pictures),
+        groups=[picture.group for picture in pictures],
     )
 
 
@@ -184,12 +184,10 @@ def load_non_leaves(
 ) -> Iterator[tuple[str, list[Features]]]:
     """Load the features of `number` pictures without a leaf, with their kinds.
 
-    Each drawing comes as it is, and jittered, so that a poor picture does not look like
-    a leaf for that: whichever of both the segmentation takes something for a leaf in.
-
-    The sheets of `pictures` lend their background. The leaf is searched for as in a
-    picture of the type. The features have all vectors, or the ones with these
-    names.
+    Each drawing comes as it is, and jittered, so that being poor makes no picture look
+    like a leaf; views in which the segmentation finds nothing are left out. The sheets
+    of `pictures` lend their background. The leaf is searched for as in a picture of the
+    type. `names` selects vectors of the extractor.
     """
     sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.

@@ -72,39 +72,40 @@ def describe_species(
     certainty, records = _assess_answers(held_out)
     sample: list[Picture] = []
     typical: list[Picture] = []
-    for (_, type_), of_type in by_type.items():
+    for (_, type_), group in by_type.items():
         # Traits are measured on sheets only; other pictures are read if they are kept
         # as thumbnails.
         if type_.lies_on_sheet:
-            sample += _sample_plants(of_type)
+            sample += _sample_plants(group)
         if isinstance(thumbnails, Collection):
-            of_type = [p for p in of_type if p.collection in thumbnails]
+            group = [p for p in group if p.collection in thumbnails]
         if thumbnails:
-            typical += _choose_typical(of_type, certainty)
+            typical += _choose_typical(group, certainty)
     traits = _measure_traits([*sample, *typical], loader)
     images = _make_thumbnails(typical, traits, loader)
-    described = {}
+    species = {}
     for name, keys in groupby(by_type, lambda key: key[0]):
-        records_of_types = {}
-        of_species = []
+        types = {}
+        members = []
         for key in keys:
-            records_of_types[key[1]] = TypeRecord(
-                len(by_type[key]), count_plants(by_type[key]), records.get(key)
+            group = by_type[key]
+            types[key[1]] = TypeRecord(
+                len(group), count_plants(group), records.get(key)
             )
-            of_species += by_type[key]
-        taxa = [picture.taxon for picture in of_species if picture.taxon]
-        vernacular_names = chain(*(picture.vernacular_names for picture in of_species))
-        described[name] = Species(
+            members += group
+        taxa = [picture.taxon for picture in members if picture.taxon]
+        vernacular_names = chain(*(picture.vernacular_names for picture in members))
+        species[name] = Species(
             # Of the taxa, take the one that names the most of its family and order.
             taxon=max(taxa, key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
             vernacular_names=tuple(dict.fromkeys(vernacular_names)),
-            n_pictures=len(of_species),
-            n_plants=count_plants(of_species),
-            types=records_of_types,
-            traits=_summarise_traits(of_species, traits),
+            n_pictures=len(members),
+            n_plants=count_plants(members),
+            types=types,
+            traits=_summarise_traits(members, traits),
             thumbnails=tuple(images.get(name, ())),
         )
-    return described
+    return species
 
 
 def _order_by_type(picture: Picture) -> tuple[str, int]:
@@ -155,15 +156,13 @@ def _assess_answers(
     certainty: dict[Path, float] = {}
     records = {}
     for type_, answers in held_out.items():
-        of_known = answers.select_known()
-        values = of_known.probabilities[
-            np.arange(len(of_known.pictures)), of_known.labels
-        ]
-        for picture, value in zip(of_known.pictures, values.tolist(), strict=True):
+        known = answers.select_known()
+        values = known.probabilities[np.arange(len(known.pictures)), known.labels]
+        for picture, value in zip(known.pictures, values.tolist(), strict=True):
             certainty[picture.file] = round(value, 6)
-        rank = rank_labels(of_known)
-        first = np.array(of_known.species)[of_known.probabilities.argmax(axis=1)]
-        names = np.array([picture.species for picture in of_known.pictures])
+        rank = rank_labels(known)
+        first = np.array(known.species)[known.probabilities.argmax(axis=1)]
+        names = np.array([picture.species for picture in known.pictures])
         for name in np.unique(names).tolist():
             ranks = rank[names == name]
             wrong = np.sort(first[(names == name) & (rank != 1)]).tolist()
@@ -213,21 +212,17 @@ def _summarise_traits(
     """Compute the quantiles of each trait, each plant with the same weight."""
     ranges = {}
     for name in TRAIT_NAMES:
-        measured = [
-            picture for picture in pictures if name in traits.get(picture.file, ())
-        ]
-        if not measured:
+        sample = [p for p in pictures if name in traits.get(p.file, ())]
+        if not sample:
             continue
-        values = [traits[picture.file][name] for picture in measured]
-        low, median, high = np.quantile(
-            values,
+        quantiles = np.quantile(
+            [traits[picture.file][name] for picture in sample],
             (0.1, 0.5, 0.9),
-            weights=weigh_by_plant(measured),
+            weights=weigh_by_plant(sample),
             method="inverted_cdf",
         )
-        ranges[name] = TraitRange(
-            _round(low), _round(median), _round(high), len(measured)
-        )
+        low, median, high = map(_round, quantiles)
+        ranges[name] = TraitRange(low, median, high, len(sample))
     return ranges
 
 

@@ -89,19 +89,18 @@ class TrainingSet:
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain: int (n_rows,).
 
-        Rows of a domain resemble each other, and are centred on their mean.
-
-        From 0, they are the pictures of each of the recipe's training types, as they
-        are or jittered; then, for each composited photo of a picture, the photos of
-        each type; then the same for each further collection, whose camera shifts the
-        mean.
+        Rows of a domain resemble each other, and are centred on their mean. The first
+        domains have the pictures of each of the recipe's training types, as they are or
+        jittered; the next ones have, for each composited photo of a picture, the photos
+        of each type; then the same follows for each further collection, whose camera
+        shifts the mean.
         """
         types = self.recipe.training_types
-        of_pictures = np.array(
+        type_numbers = np.array(
             [types.index(picture.require_type()) for picture in self.pictures], int
         )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
-        domains = of_pictures[self.picture_indices] + len(types) * composites
+        domains = type_numbers[self.picture_indices] + len(types) * composites
         ranks = self.collection_ranks[self.picture_indices]
         return domains + ranks * (int(domains.max(initial=0)) + 1)
 
@@ -109,7 +108,7 @@ class TrainingSet:
     def collection_ranks(self) -> np.ndarray:
         """The rank of each picture's collection by its number of plants of the type.
 
-        It is int (n_pictures,), and 0 for the collection with most plants.
+        An int (n_pictures,): 0 for the collection with most plants.
         """
         plants = group_by(self.pictures, lambda p: (p.type, p.collection))
         sizes = {key: count_plants(group) for key, group in plants.items()}
@@ -152,10 +151,7 @@ class TrainingSet:
         return weights
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
-        """Turn weights of pictures, (n_pictures,), into weights of rows of that sum.
-
-        Rows have the shape (n_rows,).
-        """
+        """Turn weights of pictures into weights of rows, (n_rows,), of the same sum."""
         weights = picture_weights[self.picture_indices] * self.relative_weights
         if not weights.any():
             return weights
@@ -220,9 +216,12 @@ def build_training_set(
     everywhere = np.ones(len(pictures), bool)
     is_augmented = [masks[a.kind] if a else everywhere for a in augmentations]
     numbers, indices = np.nonzero(is_augmented)
-    made_of = [augmentations[number] for number in numbers.tolist()]
     vectors, confidence = _extract(
-        pictures, extractor, loader=loader, augmentations=made_of, indices=indices
+        pictures,
+        extractor,
+        loader=loader,
+        augmentations=[augmentations[number] for number in numbers.tolist()],
+        indices=indices,
     )
     is_read = np.isfinite(confidence[: len(pictures)])
     rows: slice | np.ndarray = slice(None)
@@ -244,15 +243,15 @@ def build_training_set(
 def _select_labelled(pictures: Sequence[Picture], recipe: Recipe) -> list[Picture]:
     """Select the labelled pictures that a recipe learns from.
 
-    Of several collections, these are the ones with pictures of a type that the recipe
-    serves: leaves by another camera help to recognise leaves by a third one, but photos
-    gain nothing by another collection's sheets. All are used if these lack a type.
+    Only collections that have a type that the recipe serves are used: leaves by another
+    camera help to recognise leaves by a third one, but photos gain nothing by another
+    collection's sheets. All collections are used if these lack a type.
     """
     labelled = [
         p for p in pictures if p.type in recipe.training_types and p.species is not None
     ]
-    served = {p.collection for p in labelled if p.type in recipe.types}
-    related = [p for p in labelled if p.collection in served]
+    collections = {p.collection for p in labelled if p.type in recipe.types}
+    related = [p for p in labelled if p.collection in collections]
     if {p.type for p in related} < {p.type for p in labelled}:
         return labelled
     return related
@@ -293,8 +292,6 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 def _find_used(pictures: Sequence[Picture], recipe: Recipe) -> np.ndarray:
     """Find the pictures whose unaltered vectors are learned from: bool (n,).
-
-    Photos may be composited from the others.
 
     Of types that the recipe doesn't serve, the pictures that photos are composited from
     are enough.
@@ -354,10 +351,8 @@ def _extract(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Extract the vectors of each expert, and the confidences of the segmentation.
 
-    Vectors are float16 (n_rows, n_columns), confidences float64 (n_rows,).
-
-    A row is an augmentation of the picture with an index. Confidences of unreadable
-    pictures are NaN.
+    A row is an augmentation of the picture with its index. Vectors are float16 (n_rows,
+    n_columns), confidences float64 (n_rows,), NaN for unreadable pictures.
     """
     vectors: dict[str, np.ndarray] = {}
     confidence = np.full(len(indices), np.nan)
@@ -377,8 +372,8 @@ def _extract(
         rows, lambda index: tuple(augmentations[row] for row in rows[index])
     )
     for views, members in patterns.items():
-        selected = [pictures[index] for index in members]
-        with closing(loader.stream_augmented(selected, extractor, views)) as stream:
+        sources = [pictures[index] for index in members]
+        with closing(loader.stream_augmented(sources, extractor, views)) as stream:
             for index, features in zip(members, stream, strict=True):
                 if features is not None:
                     for row, view in zip(rows[index], features, strict=True):

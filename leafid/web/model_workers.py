@@ -21,8 +21,7 @@ from leafid.pictures.picture import Picture
 from leafid.translation import using_language
 from leafid.web.rendering import render_site_page
 
-#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000
-#: pixels.
+# Of a picture, which may be a stranger's: 100 bytes can stand for 100,000 pixels.
 _MAX_PIXELS = 64_000_000
 
 
@@ -33,10 +32,7 @@ def call_with_model(
     function: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """Call ``function(model, *arguments)`` in a worker, which keeps the model.
-
-    It answers in the language.
-    """
+    """Call ``function(model, *arguments)`` in a worker, which keeps the model."""
     max_pixels.set(_MAX_PIXELS)
     with using_language(language):
         return function(read_once(model_file).in_language(language), *arguments)
@@ -59,9 +55,9 @@ def identify_pictures(
 def explain_pictures(
     model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]
 ) -> list[str]:
-    """Explain the answers to pictures, or to all of a tree together, as HTML.
+    """Explain the answers to pictures, or to all of a tree together.
 
-    It is for a page that has other answers.
+    Returns HTML for a page that may have other answers.
     """
     pairs: list[tuple[Answer, Explanation | None]] = []
     for answer in _identify(model, pictures, is_one_tree):
@@ -86,7 +82,7 @@ def explain_pictures(
 
 
 def make_field_guide(model: Model, file: Path) -> str:
-    """Make the field guide of the model that was read from a file, as a page."""
+    """Render the field guide of a model, which was read from a file."""
     return render_site_page("field_guide.html", "/guide", **make_guide(model, file))
 
 

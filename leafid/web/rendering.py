@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 def render_site_page(template: str, path: str = "", **values: Any) -> str:
     """Render a page that is served at a path.
 
-    Its template is in `leafid/web/templates` or, if not, in `leafid/pages/templates`.
+    The template is in `leafid/web/templates` or `leafid/pages/templates`.
     """
     environment = make_page_environment(_FOLDER / "templates")
     return environment.get_template(template).render(
@@ -27,10 +27,7 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 
 @cache
 def list_script_messages() -> list[str]:
-    """List the messages of the scripts.
-
-    The page holds them in its language.
-    """
+    """List the messages of the scripts, which a page holds in its language."""
     scripts = (_FOLDER / "static").glob("*.js")
     code = "".join(script.read_text(encoding="utf-8") for script in scripts)
     return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))

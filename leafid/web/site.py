@@ -318,7 +318,7 @@ def run_server(listener: socket.socket, app: Starlette) -> None:
 class _ImpatientProtocol(H11Protocol):
     """Closes connections that send no complete header, so that others can come.
 
-    They have some seconds for it, at first and after each answer.
+    A connection has `_HEADER_SECONDS` for it, at first and after each answer.
     """
 
     def connection_made(self, transport: Any) -> None:

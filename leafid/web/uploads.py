@@ -22,8 +22,8 @@ FIELD = "pictures"
 # Maximum number of parts of a form beside the pictures, and of characters of a name.
 _MAX_PARTS = 10
 _MAX_NAME = 200
-# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in
-# static/ends.js.
+# Distance of the tip of a leaf from its base, as a share of the picture's sides; it is
+# also in static/ends.js.
 _MIN_DISTANCE = 0.02
 # What a form says where a box is ticked, or isn't.
 _YES = {"1", "on", "true"}
@@ -38,9 +38,9 @@ class Limits:
     request_bytes: int = 64 << 20
     #: Pictures in one request.
     pictures: int = 20
-    #: Of all requests that are still arriving; those beyond get status 503.
+    #: Of all requests that are still arriving; further requests get status 503.
     arriving_bytes: int = 1 << 30
-    #: Requests that have arrived and are being answered; those beyond get status 503.
+    #: Requests that are being answered; further requests get status 503.
     requests: int = 64
     #: For sending a request, and for its answer, which includes waiting for a worker.
     upload_seconds: float = 60.0
@@ -132,7 +132,7 @@ class UploadReader:
                 number=self.limits.upload_seconds,
             )
             raise HTTPException(408, text) from None
-        # Older Starlettes pass the last on.
+        # Older versions of Starlette pass errors of the parser on.
         except (ClientDisconnect, MultiPartException, FormParserError) as error:
             # The reason is the message of a library, in English.
             text = translate(

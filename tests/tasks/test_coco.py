@@ -190,9 +190,7 @@ def test_a_result_may_only_name_pictures_and_classes_of_the_truth(tmp_path, read
             }
         )
     )
-    with pytest.raises(
-        LeafidError, match="categories: expected those of the ground truth"
-    ):
+    with pytest.raises(LeafidError, match="categories: expected the ground truth's"):
         read_coco(path, truth)
 
 

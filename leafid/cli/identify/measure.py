@@ -187,7 +187,8 @@ def _measure(
         model = read_once(options.model_file)
         shown = picture if scale.outline is None else flat
         judged = judge_leaves(model, shown, flat, leaves, type_)
-    rows, outlines = [], []
+    rows = []
+    outlines = []
     remarks = [scale.remark]
     if len(leaves) < n_leaves:
         remarks.append(f"{n_leaves} leaves; the largest is measured (--each-leaf)")

@@ -70,9 +70,9 @@ class ScaleFinder:
         """
         limits = image.shape[1::-1] * 2
         if any(map(float.__gt__, self.points, map(float, limits))):
-            expected = f"inside the picture of {limits[0]} × {limits[1]} pixels"
             raise ImageError(
-                f"--scale-from: expected points {expected}, found {[*self.points]}"
+                f"--scale-from: expected points inside the picture of {limits[0]} × "
+                f"{limits[1]} pixels, found {[*self.points]}"
             )
         if self.thing:
             return find_reference(image, self.thing, self.size)
@@ -95,10 +95,9 @@ def _parse_scale_from(word: str) -> ScaleFinder:
             return ScaleFinder(thing=thing, size=numbers)
         if not thing and last and points[:2] != points[2:]:
             return ScaleFinder(last / dist(points[:2], points[2:]), points)
-    expected = "two different points and their distance as X,Y,X,Y,MM"
     raise ArgumentTypeError(
-        f"expected {expected}, or coin:MM, card:MMxMM or sheet:MMxMM, with sizes above "
-        f"0, found {word!r}"
+        "expected two different points and their distance as X,Y,X,Y,MM, or coin:MM, "
+        f"card:MMxMM or sheet:MMxMM, with sizes above 0, found {word!r}"
     )
 
 
@@ -152,8 +151,10 @@ def _read_scales(file: str) -> dict[str, float]:
     columns = [cell.strip().lower() for cell in heading]
     units = {"mm_per_pixel", "dpi"} & {*columns}
     if "file" not in columns or len(units) != 1:
-        expected = "expected the columns file, and mm_per_pixel or dpi"
-        raise LeafidError(f"{file}:{first}: {expected}, found {', '.join(columns)}")
+        raise LeafidError(
+            f"{file}:{first}: expected the columns file, and mm_per_pixel or dpi, "
+            f"found {', '.join(columns)}"
+        )
     [unit] = units
     sizes = {}
     with LineProblems(file) as problems:

@@ -77,7 +77,8 @@ def run(options: Options, console: Console) -> None:
 
 def _cut(picture: Picture, options: Options, names: Mapping[Path, str]) -> list[str]:
     """Write the files of a picture, and return the numbers that are printed."""
-    image, type_ = read_image(picture.file), picture.require_type()
+    image = read_image(picture.file)
+    type_ = picture.require_type()
     leaves = segment_leaves(image, type_) if options.each_leaf else []
     leaves = leaves or [segment(image, type_)]
     if leaves[0].mask.any():

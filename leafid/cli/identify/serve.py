@@ -75,7 +75,8 @@ def run(options: Options, console: Console) -> None:
         # Together with the first they would take longer.
         for _ in range(1, workers.n_workers):
             workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
-        addresses, port = _list_addresses(listener), listener.getsockname()[1]
+        addresses = _list_addresses(listener)
+        port = listener.getsockname()[1]
         for host in addresses:
             console.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
         console.stdout.flush()

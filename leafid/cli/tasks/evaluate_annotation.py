@@ -45,9 +45,11 @@ def run(options: Options, console: Console) -> None:
         )
     if names.ids is None:
         names = replace(names, ids=frozenset(truth.results))
-    kind, title = "id", "scores by picture or document"
+    kind = "id"
+    title = "scores by picture or document"
     if options.by_concept:
-        kind, title = "concept", "average precision by concept and overlap"
+        kind = "concept"
+        title = "average precision by concept and overlap"
     rows: Rows = []
     details: list[Table] = []
     for path in options.runs:

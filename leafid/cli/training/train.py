@@ -98,8 +98,10 @@ def run(options: Options, console: Console) -> int:
     names = group_by_collection(collection.pictures)
     for name in options.thumbnails_of or ():
         if name not in names:
-            expected = f"expected collections ({', '.join(names)})"
-            raise UsageError(f"--thumbnails-of: {expected}, found {name!r}")
+            raise UsageError(
+                f"--thumbnails-of: expected collections ({', '.join(names)}), found "
+                f"{name!r}"
+            )
     if options.licence:
         pictures = [
             replace(picture, licence=picture.licence or options.licence)

@@ -98,10 +98,9 @@ def extract_edge_sift(
 def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     """Sample points of edges, with the directions to their dark sides.
 
-    The points are at least half a patch from the picture's border.
-
-    Canny sees the picture at half size. Both arrays are float32 (n, 2), rows and
-    columns; directions are unit vectors.
+    The points are at least half a patch from the picture's border. Canny sees the
+    picture at half size. Both arrays are float32 (n, 2), rows and columns; directions
+    are unit vectors.
     """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
@@ -113,13 +112,15 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     window = np.ascontiguousarray(
         half[top : len(half) - top, left : half.shape[1] - left]
     )
-    corner, width = np.array([top, left]), window.shape[1]
+    corner = np.array([top, left])
+    width = window.shape[1]
     right, down = cv2.spatialGradient(window)
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
-    rows, cols = down.astype(np.float32), right.astype(np.float32)
+    rows = down.astype(np.float32)
+    cols = right.astype(np.float32)
     lengths = np.sqrt(rows * rows + cols * cols)
     if grid.max_patches:
         limit = _FULL_GRADIENT * _SOBEL_GAIN

@@ -52,10 +52,8 @@ class Level:
     def cells(self) -> Singles:
         """Square root of each cell's mean gradient along 8 directions, of each channel.
 
-        The directions are clockwise from the right.
-
-        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over
-        two pixels.
+        The directions are clockwise from the right. float32 (H // 4, W // 4, 8 C); a
+        gradient of 1 is one from black to white over two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
         framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)
@@ -98,7 +96,7 @@ def describe_turned_patches(
     """Describe patches around points: rows follow `across`, columns follow `along`.
 
     The levels are of a grey picture, and white beyond their borders; `owners`, int
-    (n,), are the indices of those that the patches are read from. The others are
+    (n,), are the indices of the levels that patches are read from. The others are
     float32 (n, 2), of rows and columns, the last two unit vectors. Returns the square
     root of each cell's mean gradient along 8 directions of the patch, clockwise from
     the right: float32 (n, 128).
@@ -153,21 +151,27 @@ def order_orientations(symmetry: int) -> Indices:
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
     """Compute each pixel's gradient along 8 directions, in units of 1/128.
 
-    The planes of a picture, uint8 (H, W), are uint16 (8, H - 2, W - 2).
-
-    A gradient is decomposed into its components along the two nearest of eight
-    directions: for the first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 ·
-    down`` and ``a = right - down``. The shares agree with an interpolation by the angle
-    to within a twelfth, and need differences and minima instead of an angle.
+    The planes of a picture, uint8 (H, W), are uint16 (8, H - 2, W - 2). A gradient is
+    decomposed into its components along the two nearest of eight directions: for the
+    first octant, ``a · (1, 0) + b · (1, 1) / √2`` with ``b = √2 · down`` and ``a =
+    right - down``. The shares agree with an interpolation by the angle to within a
+    twelfth, and need differences and minima instead of an angle.
     """
-    rows, cols = framed.shape[0] - 2, framed.shape[1] - 2
+    rows = framed.shape[0] - 2
+    cols = framed.shape[1] - 2
     # Unsigned 16 bits keep the precision of the means, and subtraction saturates at 0.
     framed = framed.astype(np.uint16)
     framed *= np.uint16(_PRECISION)
-    across, down = framed[1:-1], framed[:, 1:-1]
-    left, right, above, below = across[:, :-2], across[:, 2:], down[:-2], down[2:]
-    east, west = cv2.subtract(right, left), cv2.subtract(left, right)
-    south, north = cv2.subtract(below, above), cv2.subtract(above, below)
+    across = framed[1:-1]
+    down = framed[:, 1:-1]
+    left = across[:, :-2]
+    right = across[:, 2:]
+    above = down[:-2]
+    below = down[2:]
+    east = cv2.subtract(right, left)
+    west = cv2.subtract(left, right)
+    south = cv2.subtract(below, above)
+    north = cv2.subtract(above, below)
     # Clockwise from the right, each with the differences across it.
     compass = (east, south, west, north)
     sideways = (cv2.add(south, north), cv2.add(east, west))
@@ -184,7 +188,8 @@ def _compute_cell_roots(framed: Plane) -> Singles:
     The picture, (H, W), has a frame of a pixel; returns (H // 4, W // 4, 8).
     """
     planes = _compute_gradient_planes(framed)
-    rows, cols = planes.shape[1] // CELL, planes.shape[2] // CELL
+    rows = planes.shape[1] // CELL
+    cols = planes.shape[2] // CELL
     # Stacked vertically, the planes are averaged in one call.
     means = downsample2(downsample2(planes.reshape(-1, planes.shape[2])))
     roots = cv2.transpose(means.reshape(N_ORIENTATIONS, -1)).astype(np.float32)

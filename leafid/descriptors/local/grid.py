@@ -119,7 +119,8 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
     level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])
     places = np.concatenate(candidates)
     selected = _select_patches((places + N_CELLS / 2) / shapes[level], grid)
-    level, places = level[selected], places[selected]
+    level = level[selected]
+    places = places[selected]
     # The cells of all levels in one table: the first cell of each patch, and the
     # distances of its cells from that.
     table = np.concatenate(

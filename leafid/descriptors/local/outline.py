@@ -64,7 +64,8 @@ def extract_outline_sift(
     if grid.max_patches:
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
-    samples, chords = [], []
+    samples = []
+    chords = []
     for count, reach in zip(counts.tolist(), (_REACH * sides).tolist(), strict=True):
         places = np.linspace(0, len(outline), count, endpoint=False).astype(np.intp)
         samples.append(outline[places])

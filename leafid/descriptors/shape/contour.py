@@ -208,7 +208,8 @@ def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():
         # The corners of their box stand for few pixels, and for pixels that meet in a
         # point.
-        low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
+        low = contour.min(axis=0) - 0.5
+        high = contour.max(axis=0) + 0.5
         corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
         contour = low + corners * (high - low)
     return contour if compute_contour_area(contour) >= 0 else contour[::-1].copy()

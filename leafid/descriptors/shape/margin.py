@@ -130,7 +130,8 @@ def measure_lobes(shape: Shape) -> Singles:
         5 %, 10 % and 20 % of √area (log(1 + n)); the share of the outline on the hull.
     """
     depths, mouths, _, on_hull = measure_sinuses(shape.contour, shape.hull)
-    depths, mouths = depths / shape.side, mouths / shape.side
+    depths = depths / shape.side
+    mouths = mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
     deepest = np.zeros((2, LOBES))
@@ -218,10 +219,8 @@ def _make_gains(
 ) -> Singles:
     """Compute the frequency responses of Gaussian smoothings of a closed signal.
 
-    The signal has `count` points, real or complex.
-
-    Standard deviations are shares of the contour's length; shape (len(sigmas), n) as
-    `rfft` or `fft` orders waves.
+    The signal has `count` points, real or complex. Standard deviations are shares of
+    the contour's length; shape (len(sigmas), n) as `rfft` or `fft` orders waves.
     """
     waves = (
         np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
@@ -263,9 +262,11 @@ def measure_sinuses(
     points = as_complex(contour)
     points = np.concatenate([points[hull[0] :], points[: hull[0] + 1]])
     corners = np.append(hull - hull[0], count)
-    chords, counts = np.diff(points[corners]), np.diff(corners)
+    chords = np.diff(points[corners])
+    counts = np.diff(corners)
     mouths = np.abs(chords)
-    start, unit = points[corners[:-1]], chords.conj() / np.maximum(mouths, 1e-9)
+    start = points[corners[:-1]]
+    unit = chords.conj() / np.maximum(mouths, 1e-9)
     offsets = (points[:-1] - np.repeat(start, counts)) * np.repeat(unit, counts)
     depth = np.abs(offsets.imag)
     depths = np.maximum.reduceat(depth, corners[:-1])

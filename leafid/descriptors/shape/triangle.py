@@ -70,7 +70,8 @@ def compute_triangle_signals(contour: Points) -> dict[str, Floats]:
     # seen on the picture.
     cross = product.imag
     chord = np.maximum(np.abs(after - before), 1e-9)
-    side_before, side_after = np.abs(before), np.abs(after)
+    side_before = np.abs(before)
+    side_after = np.abs(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
     # Where the two ends meet, the error of the height exceeds the chord; the sides

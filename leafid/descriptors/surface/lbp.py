@@ -97,11 +97,10 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> Singles:
 def build_pyramid(grey: Plane, levels: int) -> list[NDArray[np.int16]]:
     """Downsample a picture repeatedly, in 1/64 grey levels.
 
-    Level k has shape (H / 2**k, W / 2**k).
-
-    Each step smooths by the binomial (1, 3, 3, 1), against aliasing. All arithmetic is
-    exact or rounded once from an exact value: a picture turned by 90° has a turned
-    pyramid. H and W must be divisible by 2 to the power of ``levels - 1``.
+    Level k has shape (H / 2**k, W / 2**k). Each step smooths by the binomial (1, 3, 3,
+    1), against aliasing. All arithmetic is exact or rounded once from an exact value: a
+    picture turned by 90° has a turned pyramid. H and W must be divisible by 2 to the
+    power of ``levels - 1``.
     """
     result = [grey.astype(np.int16) * np.int16(PRECISION)]
     for _ in range(levels - 1):
@@ -120,9 +119,8 @@ def pad_level(level: NDArray[Value]) -> NDArray[Value]:
 def erode_by_rings(leaf: Plane) -> list[Plane]:
     """Keep the pixels of a region that lie farther inside than the radius of a ring.
 
-    Distances are in units of the ring's straight step.
-
-    Regions are 1 inside and 0 outside, and listed by steps from the region itself.
+    Distances are in units of the ring's straight step. Regions are 1 inside and 0
+    outside, and listed by steps from the region itself.
     """
     # Small shapes make up the discs: a large disc itself takes several times as long.
     first = cv2.erode(leaf, _CROSS)
@@ -135,11 +133,9 @@ def erode_by_rings(leaf: Plane) -> list[Plane]:
 def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> Indices:
     """Count the codes around some centres: int (2, 256).
 
-    Centres are flat indices of a padded level.
-
-    First the codes of the sign (a neighbour is at least as bright as the centre), then
-    of the magnitude (its difference to the centre is at least the mean difference over
-    these centres).
+    Centres are flat indices of a padded level. First the codes of the sign (a neighbour
+    is at least as bright as the centre), then of the magnitude (its difference to the
+    centre is at least the mean difference over these centres).
     """
     if not centres.size:
         return np.zeros((2, 2**POINTS), np.intp)

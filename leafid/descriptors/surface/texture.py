@@ -157,7 +157,8 @@ def _list_insides(
     for _ in range(scales[-1].level + 1):
         is_leaf = (coverage >= limit).view(np.uint8)
         levels.append(lbp.erode_by_rings(lbp.pad_level(is_leaf)))
-        coverage, limit = downsample2(coverage), np.uint8(128)
+        coverage = downsample2(coverage)
+        limit = np.uint8(128)
     return [(levels[scale.level], scale.straight) for scale in scales]
 
 

@@ -90,6 +90,10 @@ def cross_fit(
         Summarise the rows of a linear classifier, to learn further ones
         (`leafid.learning.classifiers.row_statistics.update_ridge`).
 
+    Returns
+    -------
+    FittedExpert
+
     Raises
     ------
     LeafidError
@@ -135,8 +139,8 @@ def _score_held_out(
         weighted = WeightedRows(rows, fold.weights)
         species, numbers = np.unique(labels[weighted.indices], return_inverse=True)
         classifier = _fit(weighted, numbers, settings)
-        of_fold = score_rows(classifier, weighted, scored[positions])
-        scores[np.ix_(positions, species)] = of_fold
+        fold_scores = score_rows(classifier, weighted, scored[positions])
+        scores[np.ix_(positions, species)] = fold_scores
     return scores
 
 
@@ -157,7 +161,7 @@ def _find_targets(
 ) -> tuple[float, float]:
     """Average the scores of wrong species, and of the right one."""
     is_right = encode_one_vs_rest(labels) > 0
-    of_scores = np.broadcast_to(weights[:, None], scores.shape)
-    wrong = np.average(scores[~is_right], weights=of_scores[~is_right])
-    right = np.average(scores[is_right], weights=of_scores[is_right])
+    spread = np.broadcast_to(weights[:, None], scores.shape)
+    wrong = np.average(scores[~is_right], weights=spread[~is_right])
+    right = np.average(scores[is_right], weights=spread[is_right])
     return float(wrong), float(right)

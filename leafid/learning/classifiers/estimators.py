@@ -72,7 +72,7 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     """Make an estimator by its name.
 
     An estimator that draws random numbers has the seed 0 unless the options have
-    another.
+    another. A `ValueError` is raised as by `check_estimator`.
     """
     class_ = _find_class(name)
     # Where `memory` names a folder, joblib unpickles the files in it.
@@ -122,6 +122,11 @@ def fit_estimator(
         Species from 0, each of them present.
     weights : ndarray of float, (n,)
         Above 0.
+
+    Returns
+    -------
+    object
+        The estimator.
 
     Raises
     ------
@@ -228,8 +233,10 @@ def _find_class(name: str) -> type:
         return class_
     classes = "a class of scikit-learn such as sklearn.svm.LinearSVC"
     names = f"{classes}, or an entry point of {ENTRY_POINT_GROUP}"
-    expected = f"expected ridge (not in a pipeline), {names}"
-    raise ValueError(f"{expected}, found {name!r}{_suggest_names(class_name)}")
+    raise ValueError(
+        f"expected ridge (not in a pipeline), {names}, found "
+        f"{name!r}{_suggest_names(class_name)}"
+    )
 
 
 def _suggest_names(class_name: str) -> str:

@@ -40,6 +40,11 @@ def fit_classifier(
         The species of the rows of weight above 0; all species from 0 are present.
     settings : ClassifierSettings
 
+    Returns
+    -------
+    tuple of two ndarray, or object
+        A `LinearClassifier`, or an estimator that isn't linear.
+
     Raises
     ------
     LinAlgError

@@ -31,9 +31,7 @@ _MIN_SPREAD = 1e-6
 def make_array(
     n_rows: int, n_columns: int, dtype: type[np.floating], folder: Path | None = None
 ) -> np.ndarray:
-    """Make an array (n_rows, n_columns) of zeros.
-
-    A large one is mapped to a temporary file.
+    """Make an array (n_rows, n_columns) of zeros; a large one is mapped to a file.
 
     The file has no name, so that it disappears with the array. By default it is in the
     folder of temporary files (``TMPDIR``). A `LeafidError` is raised when the disk is
@@ -105,7 +103,8 @@ class TrainingRows:
     ) -> np.ndarray:
         """Read rows, float32 (k, n_columns), or some columns of them.
 
-        Columns are of vectors; a feature map makes several columns of a row from each.
+        `columns` selects columns of the vectors; a feature map makes several columns of
+        a row from each.
         """
         mapped_columns = (
             np.arange(len(self.mean))

@@ -59,7 +59,7 @@ class RowTransform:
         return rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
-        """Make a transform of vectors of any domain as if they were of one."""
+        """Make a transform that takes all vectors for vectors of one domain."""
         return replace(self, means={}, mean=self.means.get(domain, self.mean))
 
     def make_scorer(
@@ -90,7 +90,7 @@ class RowTransform:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorScorer:
-    """A trained classifier of vectors, as `LinearScorer` is one that is linear."""
+    """A trained classifier of vectors that is not linear."""
 
     #: Turns vectors into the rows that the classifier was trained on.
     transform: RowTransform

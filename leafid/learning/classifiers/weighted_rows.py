@@ -64,20 +64,17 @@ class WeightedRows:
 
     def sum_rows(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum the rows of weight above 0 with coefficients (k, m): (n_columns, m)."""
-        of_all_rows = np.zeros((len(self.rows.vectors), coefficients.shape[1]))
-        of_all_rows[self.indices] = coefficients
-        return self.rows.combine(of_all_rows)
+        padded = np.zeros((len(self.rows.vectors), coefficients.shape[1]))
+        padded[self.indices] = coefficients
+        return self.rows.combine(padded)
 
     def sum_centred(self, coefficients: np.ndarray) -> np.ndarray:
-        """Sum the centred rows of weight above 0, likewise."""
+        """Sum the centred rows of weight above 0, as `sum_rows` sums rows."""
         totals = self.indicators.T @ coefficients
         return self.sum_rows(coefficients - self.shares @ totals)
 
     def read_centred_kernel(self) -> np.ndarray:
-        """Read the inner products of the centred rows of weight above 0.
-
-        They are float32 (k, k).
-        """
+        """Read the products of centred rows of weight above 0: float32 (k, k)."""
         kernel = self.rows.kernel[np.ix_(self.indices, self.indices)]
         release_memory(self.rows.kernel)
         for side in (kernel, kernel.T):

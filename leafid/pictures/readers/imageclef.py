@@ -46,8 +46,10 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             try:
                 picture, more = read_picture(xml, picture_folder, part)
                 if first := described.get(picture.file):
-                    expected = f"FileName: expected another one than in {first}"
-                    raise LeafidError(f"{xml}: {expected}, found {picture.name}")
+                    raise LeafidError(
+                        f"{xml}: FileName: expected another one than in {first}, found "
+                        f"{picture.name}"
+                    )
             except LeafidError as error:
                 problems.append(XmlOmission(f"{error}; the picture is left out"))
                 continue

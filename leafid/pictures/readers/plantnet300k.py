@@ -56,8 +56,9 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     if metadata_file:
         metadata = read_json(metadata_file, dict[str, _Entry])
     else:
-        expected = f"expected *{_METADATA_FILE} beside it"
-        problems.append(f"{names_file}: {expected}, found none; no plants")
+        problems.append(
+            f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"
+        )
     taxa = _read_taxa(names_file)
     pictures: list[Picture] = []
     for part, section in folders.find_sections(path):

@@ -91,8 +91,10 @@ def parse_rows(
     fields = find_fields(heading)
     if "file" not in fields:
         words = ", ".join(FIELDS["file"])
-        expected = f"expected a heading with the column 'file' ({words})"
-        raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
+        raise LeafidError(
+            f"{file}:{first_line}: expected a heading with the column 'file' "
+            f"({words}), found {heading}"
+        )
     rows: list[Row] = []
     unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
@@ -125,8 +127,10 @@ def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | N
     """Find out whether a quote isn't closed, or cells are missing."""
     for field, cell in zip(fields, cells, strict=False):
         if (_LINE_BREAK if field else _NEXT_ROW).search(cell):
-            expected = "expected a quote at the end of the cell"
-            return f"{expected}, found several lines: {cell!r}"
+            return (
+                "expected a quote at the end of the cell, found several lines: "
+                f"{cell!r}"
+            )
     if len(cells) != len(fields):
         return f"expected {len(fields)} cells, found {len(cells)}"
     return None
@@ -174,16 +178,16 @@ def _leave_out_others(
 ) -> Iterator[str]:
     """Leave out pictures, or folders unless `only_named`, without a named picture."""
     place = "in folders "
-    used = {file.parent for file in named}
-    left = [file for file in pictures if file.parent not in used]
+    parents = {file.parent for file in named}
+    others = [file for file in pictures if file.parent not in parents]
     if only_named:
         place = ""
-        left = [file for file in pictures if file not in named]
-    for file in left:
+        others = [file for file in pictures if file not in named]
+    for file in others:
         del pictures[file]
-    if left:
-        lacking = f"{count_noun(len(left), 'picture')} {place}that it lacks"
-        yield f"{source}: {lacking} are left out, {left[0]} first"
+    if others:
+        count = count_noun(len(others), "picture")
+        yield f"{source}: {count} {place}that it lacks are left out, {others[0]} first"
 
 
 def _have_labels(rows: Iterable[Row]) -> bool:
@@ -198,7 +202,7 @@ def _find_files(
     Also return a line about the names without a picture.
     """
     matches: list[tuple[Row, Path]] = []
-    lost: list[str] = []
+    names: list[str] = []
 
     def find(name: str) -> Path | None:
         path = source.parent / name.replace("\\", "/")
@@ -211,14 +215,15 @@ def _find_files(
             # In many lists, a number of the label stands behind each picture.
             file = find(name.rpartition(" ")[0])
         if file is None:
-            lost.append(name)
+            names.append(name)
         else:
             matches.append((row, file))
-    if not lost:
+    if not names:
         return matches, []
-    expected = f"expected a picture below {root} for every row"
-    count = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first)"
-    return matches, [f"{source}: {expected}, {count}; they are ignored"]
+    return matches, [
+        f"{source}: expected a picture below {root} for every row, found none for "
+        f"{len(names)} of {len(rows)} ({names[0]!r}, first); they are ignored"
+    ]
 
 
 def is_list(source: Path) -> bool:
@@ -259,7 +264,8 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     # Path.resolve raises an error for a link to itself.
     relative = file.absolute()
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
-        path, base = Path(convert(file)), Path(convert(root))
+        path = Path(convert(file))
+        base = Path(convert(root))
         if path.is_relative_to(base):
             relative = path.relative_to(base)
             break
@@ -301,8 +307,8 @@ def apply_pattern(
         changed.append(picture)
     if not unmatched:
         return changed, []
-    expected = f"expected the pattern {pattern.pattern!r} in every path"
     n_matches = len(pictures) - len(unmatched)
-    share = f"found it in {n_matches} of {len(pictures)}"
-    remark = f"{root}: {expected}, {share}; {unmatched[0]} has no {field}"
-    return changed, [remark]
+    return changed, [
+        f"{root}: expected the pattern {pattern.pattern!r} in every path, found it in "
+        f"{n_matches} of {len(pictures)}; {unmatched[0]} has no {field}"
+    ]

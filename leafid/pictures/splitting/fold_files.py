@@ -68,8 +68,10 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
             for gap in _find_gaps(pictures, fold_of):
                 problems.add(None, gap)
     if not fold_of:
-        expected = "expected folds of the pictures of the collection"
-        raise LeafidError(f"{file}: {expected}, found none of them")
+        raise LeafidError(
+            f"{file}: expected folds of the pictures of the collection, found none of "
+            "them"
+        )
     if n_left := len(pictures) - min(map(len, fold_of.values())):
         message = "%s: %d pictures of types without folds are left out"
         logger.warning(message, file, n_left)
@@ -91,11 +93,11 @@ def _collect_folds(
         repeat = parse_whole_number(record.get("repeat", "0"))
         index = indices.find(name)
         if repeat is None:
-            problem = f"expected a repeat (0, 1, …), found {record['repeat']!r}"
-            problems.add(line, problem)
+            problems.add(
+                line, f"expected a repeat (0, 1, …), found {record['repeat']!r}"
+            )
         elif "fold" not in record:
-            expected = "expected the fold of the picture"
-            problems.add(line, f"{expected}, found an empty cell")
+            problems.add(line, "expected the fold of the picture, found an empty cell")
         elif index is None:
             ignored.append(name)
         elif problems.check_unique(
@@ -111,12 +113,13 @@ def _find_gaps(
     """Find repeats in which a picture has no fold, or all of a type have one."""
     for repeat, folds in fold_of.items():
         types = {pictures[index].type for index in folds}
-        of_types = [index for index, p in enumerate(pictures) if p.type in types]
-        lacking = [pictures[index].name for index in of_types if index not in folds]
-        if lacking:
-            all_ = f"each of the {len(of_types)} pictures in repeat {repeat}"
-            none = f"found none for {len(lacking)}, {lacking[0]} first"
-            yield f"expected a fold for {all_}, {none}"
+        indices = [index for index, p in enumerate(pictures) if p.type in types]
+        names = [pictures[index].name for index in indices if index not in folds]
+        if names:
+            yield (
+                f"expected a fold for each of the {len(indices)} pictures in repeat "
+                f"{repeat}, found none for {len(names)}, {names[0]} first"
+            )
         elif len(set(folds.values())) < 2:
             yield f"expected several folds in repeat {repeat}, found one"
 
@@ -136,8 +139,10 @@ def warn_of_split_plants(
     counts = Counter(plant for plant, _ in pairs)
     split = sorted(plant for plant, count in counts.items() if count > 1)
     if split:
-        message = (
+        logger.warning(
             "%s: expected all pictures of a plant in one fold, found %d plants in "
-            "several, %s first; scores are too high"
+            "several, %s first; scores are too high",
+            place,
+            len(split),
+            split[0],
         )
-        logger.warning(message, place, len(split), split[0])

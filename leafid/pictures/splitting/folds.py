@@ -84,23 +84,25 @@ def choose_folds(
         Its numbers of training pictures also limit the folds of the caller.
     seeds : sequence of int
 
+    Returns
+    -------
+    Folds
+
     Raises
     ------
     InputError
         When a split isn't of two arrays of indices without a common picture.
     """
-    if isinstance(folds, Integral):
-        numbered = replace(protocol, folds=int(folds))
-        return Folds(numbered.make_splits(pictures, seeds), pictures)
-    if is_path(folds):
-        in_file = replace(protocol, folds=os.fspath(folds))
-        return Folds(in_file.make_splits(pictures, seeds), pictures)
+    if isinstance(folds, Integral) or is_path(folds):
+        source = int(folds) if isinstance(folds, Integral) else os.fspath(folds)
+        settled = replace(protocol, folds=source)
+        return Folds(settled.make_splits(pictures, seeds), pictures)
     splits: Iterable[Split] = folds
     if not isinstance(folds, Folds):
         splits = _adopt(folds, pictures)
     elif [p.file for p in folds.pictures] != [p.file for p in pictures]:
         raise InputError(
-            "folds: expected the folds of these pictures, found those of others; "
+            "folds: expected the folds of these pictures, found folds of others; "
             "cross-validate folds.pictures"
         )
     if protocol.shots:
@@ -122,19 +124,22 @@ def _adopt(folds: Any, pictures: Sequence[Picture]) -> Iterator[Split]:
             "folds: expected a whole number from 2, a file, pairs of arrays of indices "
             f"or a splitter of scikit-learn: {error}"
         ) from None
-    seed, fold = 0, 0
-    tested = np.array([], np.int64)
+    seed = 0
+    fold = 0
+    # The test pictures of the repeat so far.
+    earlier = np.array([], np.int64)
     for number, pair in enumerate(pairs, 1):
         place = f"folds: split {number}"
         training, test = _check_pair(place, pair, len(pictures))
         sides = dict.fromkeys(training.tolist(), "training")
         sides |= dict.fromkeys(test.tolist(), "test")
         warn_of_split_plants(place, pictures, sides)
-        if np.intersect1d(tested, test).size:
-            seed, fold = seed + 1, 0
-            tested = tested[:0]
+        if np.intersect1d(earlier, test).size:
+            seed = seed + 1
+            fold = 0
+            earlier = earlier[:0]
         yield Split(seed, fold, training, test)
-        tested = np.append(tested, test)
+        earlier = np.append(earlier, test)
         fold += 1
 
 

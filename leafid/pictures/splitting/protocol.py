@@ -50,7 +50,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind = "folds"
     #: What folds keep together.
     by: Unit = "plant"
-    #: How many, 5 by default; or a file that has them
+    #: Their number, 5 by default; or a file that has them
     #: (`leafid.pictures.splitting.fold_files`).
     folds: Annotated[int, Meta(ge=2)] | str | None = None
     #: Numbers of training pictures, or plants, of each species and type; all by
@@ -64,7 +64,7 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     ) -> Iterator[Split]:
         """Yield the splits of each seed; a split that no seed changes comes once.
 
-        Test on each plant, or other unit, in turn is such a split. Folds are of whole
+        So does the test on each plant, or other unit, in turn. Folds are of whole
         plants, stratified by species, or of whole units of another kind. Given parts
         differ only in what is drawn at random; the repeats of a file take the place of
         the seeds. A `LeafidError` is raised when either part has no picture.
@@ -90,15 +90,15 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
             check_n_folds(2, len(units), f"{self.by}s")
             return {seeds[0]: [*map(np.array, units)]}
         if self.kind == "parts":
-            tested = _find_part(pictures, "test")
-            n_trained = len(_find_part(pictures, "train"))
-            if not (n_trained and len(tested)):
+            test = _find_part(pictures, "test")
+            n_training = len(_find_part(pictures, "train"))
+            if not (n_training and len(test)):
                 raise LeafidError(
                     "expected labelled pictures of parts train and test, found "
-                    f"{n_trained} and {len(tested)}; name parts by folders, by "
+                    f"{n_training} and {len(test)}; name parts by folders, by "
                     "train.txt and test.txt, or by the column split of --metadata"
                 )
-            return {seed: [tested] for seed in seeds}
+            return {seed: [test] for seed in seeds}
         n_folds = self.folds or 5
         if self.by == "plant":
             return {seed: split_by_plant(pictures, n_folds, seed) for seed in seeds}
@@ -114,10 +114,10 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
         """
         random = np.random.default_rng([split.seed, split.fold])
         ranks: dict[int, int] = {}
-        drawn: dict[tuple[str | None, AcquisitionType | None], dict[str, int]] = {}
+        units_of: dict[tuple[str | None, AcquisitionType | None], dict[str, int]] = {}
         for index in random.permutation(split.training).tolist():
             picture = pictures[index]
-            units = drawn.setdefault((picture.species, picture.type), {})
+            units = units_of.setdefault((picture.species, picture.type), {})
             unit = str(index)
             if self.shots_of == "plants":
                 unit = picture.group

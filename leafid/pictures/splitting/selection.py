@@ -16,14 +16,13 @@ def select_training_pictures(
 ) -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all if there is none.
 
-    Each of several collections has its own parts. A warning says how many pictures of
-    the part have no label. Messages call the collection `source`. A `LeafidError` is
-    raised when no picture is left, or the label of one is `UNKNOWN_SPECIES`.
+    This is done for each of several collections. A warning says how many pictures have
+    no label. Messages call the collection `source`. A `LeafidError` is raised when no
+    picture is left, or the label of one is `UNKNOWN_SPECIES`.
     """
     candidates = []
     for members in group_by_collection(pictures).values():
-        of_part = [picture for picture in members if picture.part == "train"]
-        candidates += of_part or members
+        candidates += [p for p in members if p.part == "train"] or members
     labelled = [picture for picture in candidates if picture.species is not None]
     if not labelled:
         raise LeafidError(
@@ -41,8 +40,13 @@ def select_training_pictures(
             )
     left_out = [p.file for p in candidates if p.species is None and p.part != "test"]
     if left_out:
-        message = "%s: %d of %d pictures have no label and are left out, %s first"
-        logger.warning(message, source, len(left_out), len(candidates), left_out[0])
+        logger.warning(
+            "%s: %d of %d pictures have no label and are left out, %s first",
+            source,
+            len(left_out),
+            len(candidates),
+            left_out[0],
+        )
     return labelled
 
 
@@ -65,11 +69,13 @@ def assume_plants(pictures: Sequence[Picture]) -> list[Picture]:
         return [*pictures]
     for name, members in collections.items():
         if n_unknown := sum(picture.plant is None for picture in members):
-            message = (
+            logger.warning(
                 "%s: the plants of %d of %d pictures are unknown; the pictures of a "
-                "species count as one plant"
+                "species count as one plant",
+                name,
+                n_unknown,
+                len(members),
             )
-            logger.warning(message, name, n_unknown, len(members))
     return assumed
 
 

@@ -41,8 +41,7 @@ def split_by_plant(
     random = np.random.default_rng(seed)
     fold_of = np.zeros(len(pictures), int)
     sizes = np.zeros(n_folds, int)
-    # Species with many plants come first, so that those with few plants balance the
-    # folds.
+    # Species with many plants come first, so that rare species balance the folds.
     entries = plants_by_species.items()
     for _, plants in sorted(entries, key=lambda entry: (-len(entry[1]), entry[0])):
         n_plants = np.zeros(n_folds, int)
@@ -116,7 +115,7 @@ def label_units(
     have one label, and so have units that a plant joins. Two plants are at the same
     place if they are closer than `within_km`, or if a chain of such plants joins them.
     Plants without coordinates, author, date or collection, which may be of any unit,
-    form one together.
+    form one unit together.
     """
     # It takes longer to import than a picture to be identified.
     from scipy.cluster.hierarchy import DisjointSet

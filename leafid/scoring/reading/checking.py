@@ -63,7 +63,7 @@ def convert(
     output : path-like
         The file to write.
     form : {"run", "csv", "trec"}, default "run"
-        The format: the run file of 2011, a CSV table, or that of TREC.
+        The format: the run file of 2011, a CSV table, or TREC's.
 
     Raises
     ------
@@ -90,8 +90,12 @@ def check_run(run: RunLike, known: KnownNames | None) -> Run:
     """
     [checked] = to_runs(run, known)
     if known and (n_missing := len(known.pictures - {*checked.pictures})):
-        message = "%s: %d of %d pictures are missing"
-        logger.warning(message, checked.name, n_missing, len(known.pictures))
+        logger.warning(
+            "%s: %d of %d pictures are missing",
+            checked.name,
+            n_missing,
+            len(known.pictures),
+        )
     return checked
 
 

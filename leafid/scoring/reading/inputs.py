@@ -62,8 +62,8 @@ def to_ground_truth(
     Parameters
     ----------
     truth : path-like, Collection, pictures, mapping or data frame
-        A path is read by `read_ground_truth` with `reading`, of all others
-        `to_pictures` makes pictures.
+        `read_ground_truth` reads a path, with `reading`; `to_pictures` makes pictures
+        of all others.
     part, only_type : str, optional
         The part and the acquisition type of the pictures that are scored.
     taxonomy : as `truth`, optional

@@ -119,8 +119,9 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     for number, row in rows:
         cells = _clean_cells(row[n_index:])
         if len(cells) != len(fields):
-            expected = f"expected {n_index + len(fields)} cells, found {len(row)}"
-            problems.add(number, expected)
+            problems.add(
+                number, f"expected {n_index + len(fields)} cells, found {len(row)}"
+            )
         elif is_long:
             yield _make_words(number, dict(zip(map(str, fields), cells, strict=True)))
         else:
@@ -179,11 +180,11 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
         problems.add(1, str(error))
     # numpy has many errors for what is no archive, or claims sizes beyond the memory.
     except Exception:
-        expected = (
+        problems.add(
+            1,
             f"expected a run: lines {LINE}, a table or an .npz with arrays scores, "
-            "pictures and species"
+            "pictures and species, found another kind of file",
         )
-        problems.add(1, f"{expected}, found another kind of file")
 
 
 def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:

@@ -83,8 +83,11 @@ def make_checked_run(
         is_repeated = np.diff(run.picture_index, append=-1) == 0
         is_repeated &= np.diff(run.rank, append=-1) == 0
         if n_repeated := is_repeated.sum():
-            message = "%s: %d lines repeat a picture's rank; the last one counts"
-            logger.warning(message, name, n_repeated)
+            logger.warning(
+                "%s: %d lines repeat a picture's rank; the last one counts",
+                name,
+                n_repeated,
+            )
         run = run.select(~is_repeated)
     if len(run):
         for line, problem in _find_problems(run, known, official):
@@ -114,28 +117,31 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
                 "without extension",
             )
         elif known is not None and name not in known.pictures:
-            expected = "expected a picture of the ground truth"
-            yield line, f"{expected}, found {name!r}"
+            yield line, f"expected a picture of the ground truth, found {name!r}"
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     """Check that some species are known, and warn of the others."""
-    foreign = sorted({*run.species} - known.species - {UNKNOWN_SPECIES})
-    if not foreign or not known.species:
+    unknown = sorted({*run.species} - known.species - {UNKNOWN_SPECIES})
+    if not unknown or not known.species:
         return
     nearest = {
         name: species
-        for name in foreign[:MAX_COMPARED]
+        for name in unknown[:MAX_COMPARED]
         for species in get_close_matches(name, known.species, 1, MIN_RESEMBLANCE)
     }
-    names = _shortener.repr(foreign)
+    names = _shortener.repr(unknown)
     if nearest:
         names += f" (the nearest known names are {_shortener.repr(nearest)})"
     if not known.species.isdisjoint(run.species):
-        message = (
-            "%s: %d of %d names are of no known species, and count as wrong answers: %s"
+        logger.warning(
+            "%s: %d of %d names are of no known species, and count as wrong answers: "
+            "%s",
+            run.name,
+            len(unknown),
+            len(run.species),
+            names,
         )
-        logger.warning(message, run.name, len(foreign), len(run.species), names)
     else:
         expected = _shortener.repr(sorted(known.species))
         yield (
@@ -167,9 +173,9 @@ def _check_repeated_species(run: Run) -> Iterator[Problem]:
     answer = run.picture_index.astype(np.int64) * len(run.species) + run.species_index
     order = np.lexsort((run.line, answer))
     for index in np.flatnonzero(np.diff(answer[order]) == 0).tolist():
-        first, again = order[index : index + 2]
-        line = int(run.line[again])
-        name = run.pictures[run.picture_index[again]]
-        kind = run.species[run.species_index[again]]
+        first, second = order[index : index + 2]
+        line = int(run.line[second])
+        name = run.pictures[run.picture_index[second]]
+        kind = run.species[run.species_index[second]]
         problem = f"found {kind!r} in lines {run.line[first]} and {line}"
         yield line, f"expected each species of picture {name!r} once, {problem}"

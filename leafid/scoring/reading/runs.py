@@ -27,8 +27,6 @@ from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_numb
 #: Number of the line, picture, species, rank (None where it follows from the scores)
 #: and score, as they stand in a file.
 Words = tuple[int, str, str, str | None, str]
-
-
 Record = TypeVar("Record")
 _Integers = NDArray[np.int32]
 
@@ -85,10 +83,13 @@ class Run:
     def find_score_problem(self) -> str | None:
         """Find a score that isn't 0 to 1, or contradicts its rank."""
         problem = self.find_rising_score()
-        if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            score = self.score[is_wrong][0]
-            expected = "expected a probability from 0 to 1 as score"
-            problem = self.line[is_wrong][0], f"{expected}, found {score:g}"
+        rows = np.flatnonzero((self.score < 0) | (self.score > 1))
+        if len(rows):
+            problem = (
+                self.line[rows[0]],
+                "expected a probability from 0 to 1 as score, found "
+                f"{self.score[rows[0]]:g}",
+            )
         return problem and f"{self.name}:{problem[0]}: {problem[1]}"
 
     def find_rising_score(self) -> tuple[int, str] | None:
@@ -166,8 +167,8 @@ def make_run(
     if known is not None:
         # A table may have paths of pictures.
         picture_names = [*map(known.find_picture, picture_names)]
-        meant = known.match_species(species_names)
-        species_names = [meant.get(kind, kind) for kind in species_names]
+        species_of = known.match_species(species_names)
+        species_names = [species_of.get(kind, kind) for kind in species_names]
     distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
     distinct_species, species_index = _sort_names(species_names, table[:, 1])
     ranks, scores, lines = table.T[2:]
@@ -238,9 +239,7 @@ class KnownNames:
         return picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
-        """Find the species that names mean.
-
-        Those that mean none, or several, are left out.
+        """Find the species that names mean, without names that mean none, or several.
 
         A name means the species that the collection calls so; else with blanks for
         underscores, or without authors on either side, where no other of the names, and
@@ -255,19 +254,17 @@ class KnownNames:
         pairs = self.names | {(name, name) for name in self.species - shortened}
         matched = {}
         for reduce in (drop_authors, separate_words, str):
-            meant: defaultdict[str, set[str]] = defaultdict(set)
+            species_of: defaultdict[str, set[str]] = defaultdict(set)
             for name, species in pairs:
-                meant[reduce(name)].add(species)
+                species_of[reduce(name)].add(species)
             for reduced, group in group_by({*names}, reduce).items():
-                if len(group) == len(meant[reduced]) == 1:
-                    matched[group[0]] = meant[reduced].pop()
+                if len(group) == len(species_of[reduced]) == 1:
+                    matched[group[0]] = species_of[reduced].pop()
         return matched
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
-    """Format one prediction as a line of a run file, with its line end.
-
-    Reading gives the same score.
+    """Format a prediction as a line of a run file; reading it gives the same score.
 
     A name that the format can't hold, or a score that isn't finite, raises a
     `LeafidError`.
@@ -305,13 +302,13 @@ def find_name_problem(picture: str) -> str | None:
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
-    """Raise a `ProblemsError` if a run file can't hold or tell pictures' names."""
+    """Raise a `ProblemsError` for names that a run file can't hold, and equal ones."""
     problems = []
-    for name, called in group_by(pictures, lambda picture: picture.name).items():
-        files = ", ".join(str(picture.file) for picture in called)
+    for name, group in group_by(pictures, lambda picture: picture.name).items():
+        files = ", ".join(str(picture.file) for picture in group)
         if reason := find_name_problem(name):
             problems.append(f"{files}: {reason}; rename the file")
-        elif len(called) > 1:
+        elif len(group) > 1:
             problems.append(
                 f"{name}: several pictures have this name ({files}); rename them"
             )

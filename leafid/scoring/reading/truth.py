@@ -26,7 +26,6 @@ from leafid.scoring.reading.runs import KnownNames, Run, select_rows
 
 logger = logging.getLogger(__name__)
 
-
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
 #: The order of acquisition types in tables.
@@ -97,8 +96,8 @@ class GroundTruth:
     def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
-        With these N predictions come the index of each one's picture, and of its
-        species among the sorted species, -1 for others: intp (N,).
+        Also returns the index of each one's picture, and of its species among the
+        sorted species, -1 for others: intp (N,) for these N predictions.
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
@@ -136,9 +135,9 @@ def make_ground_truth(
             "test set without labels?"
         )
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
-        expected = f"{source}: expected picture names that differ"
         raise ProblemsError(
-            f"{expected}, found {a} and {b}; score them apart (--part)"
+            f"{source}: expected picture names that differ, found {a} and {b}; score "
+            "them apart (--part)"
             for a, b in clashes
         )
     _warn_of_gaps(everything, labelled)

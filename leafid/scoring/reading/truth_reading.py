@@ -79,10 +79,8 @@ def read_ground_truth(
 def read_known_names(path: StrPath, **reading: str | None) -> KnownNames:
     """Read which pictures, of all parts, and which species a run may name.
 
-    The pictures need not be labelled.
-
-    Path and options are as in `read_ground_truth`; a text file needs no XML, and takes
-    no options.
+    The pictures need not be labelled. Path and options are as in `read_ground_truth`; a
+    text file needs no XML, and takes no options.
     """
     source = Path(path)
     folder = find_collection(source)
@@ -115,8 +113,8 @@ def select_scored(
     if part is not None and labelled and part not in labelled:
         others = ", ".join(sorted(name or "no part" for name in labelled))
         raise LeafidError(
-            f"{source}: expected labelled pictures of part {part}, found only those of "
-            f"{others}"
+            f"{source}: expected labelled pictures of part {part}, found only "
+            f"pictures of {others}"
         )
     selected = [p for p in pictures if p.part == (part or "test")]
     if part is None and len(selected) < len(pictures):
@@ -138,11 +136,10 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
     """
     file = Path(path)
     if read_first_line(file) is None:
-        expected = (
-            "a collection, a …GroundTruth.txt or a CSV table with the columns picture "
-            "and species, as UTF-8 text"
+        raise LeafidError(
+            f"{file}: expected a collection, a …GroundTruth.txt or a CSV table with "
+            "the columns picture and species, as UTF-8 text, found another kind of file"
         )
-        raise LeafidError(f"{file}: expected {expected}, found another kind of file")
     species: dict[str, list[str]] = {}
     with LineProblems(file) as problems:
         for number, line in enumerate(read_text(file).split("\n"), 1):
@@ -151,11 +148,11 @@ def read_ground_truth_file(path: StrPath) -> dict[str, list[str]]:
             label = words[: len(words) - len(pictures)]
             names = [*map(to_run_name, pictures)]
             if words and not (label and words == label + pictures):
-                expected = (
+                problems.add(
+                    number,
                     "expected a ground truth (named before the runs) of lines '<Genus "
-                    "species> <picture> …'"
+                    f"species> <picture> …', found {line.strip()!r:.100}",
                 )
-                problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(
                 problems.check_unique(number, "every picture", name) for name in names
             ):
@@ -178,20 +175,22 @@ def _select_by_name(
         for species, names in names_by_species.items():
             for name in names:
                 if name not in by_name:
-                    place = f"with its taxon in {file.parent}"
-                    problem = f"expected the XML of {name!r} {place}, found none"
-                    problems.add(None, problem)
-                elif (in_xml := by_name[name].species) != species:
-                    problem = f"picture {name!r} is {species!r} here and {in_xml!r}"
-                    problems.add(None, f"{problem} in its XML")
+                    problems.add(
+                        None,
+                        f"expected the XML of {name!r} with its taxon in "
+                        f"{file.parent}, found none",
+                    )
+                elif (label := by_name[name].species) != species:
+                    problems.add(
+                        None,
+                        f"picture {name!r} is {species!r} here and {label!r} in its "
+                        "XML",
+                    )
     return [by_name[name] for name in chain(*names_by_species.values())]
 
 
 def _read_species_list(folder: Path) -> list[str]:
-    """Read the names of a ``SpeciesIDList`` in the folder or beside it.
-
-    There is none where it is no package.
-    """
+    """Read the names of a ``SpeciesIDList`` in or beside the folder, if it has one."""
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
             lines = read_text(file).split("\n")

@@ -17,7 +17,7 @@ _LIGHTNESS_SHARE = 0.15
 _DEEP = 90.0
 _DEEP_SHARE = 0.25
 # The edge lies where the distance is this part of its local maximum: near half for a
-# sharp edge, and higher because a leaf's own shadow widens the step.
+# sharp edge, and higher because the shadow of a leaf widens the step.
 LOCAL_CUT = 0.66
 # On coloured card the edge lies where this part of the card's chroma is lost, within
 # bounds relative to the local maximum: a shadow keeps more of it. Paler sheets (in
@@ -49,9 +49,11 @@ SQUARE = make_square(3)
 
 
 class Metric(NamedTuple):
-    """How distances of colours are measured, as by `measure_sheet_distance`."""
+    """How `measure_sheet_distance` measures."""
 
+    #: Weight of a difference in lightness.
     lightness_share: float = _LIGHTNESS_SHARE
+    #: The greatest distance.
     ceiling: float = 255.0
 
 
@@ -83,14 +85,14 @@ def measure_contrast(
 ) -> Contrast:
     """Measure how a picture, reduced or not, stands out from its sheet.
 
-    `quick` is that of `fit_sheet_surface`.
+    `quick` is as for `fit_sheet_surface`.
     """
     surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(
         np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1]
     )
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    distance = measure_sheet_distance(lab, sheet, *metric)
+    distance = measure_sheet_distance(lab, sheet, metric)
     # A white top-hat: what exceeds the surroundings and is narrower than the
     # structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
@@ -102,12 +104,7 @@ def measure_contrast(
     return Contrast(lab, sheet, floor, distance, lines, cuts, above, metric)
 
 
-def measure_sheet_distance(
-    lab: Image,
-    sheet: Image,
-    lightness_share: float = _LIGHTNESS_SHARE,
-    ceiling: float = 255.0,
-) -> Plane:
+def measure_sheet_distance(lab: Image, sheet: Image, metric: Metric = METRIC) -> Plane:
     """Measure how far each pixel's colour is from the sheet's, both in 8-bit Lab.
 
     In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²),
@@ -117,16 +114,15 @@ def measure_sheet_distance(
     """
     lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
     chroma = _measure_chroma(a, b)
-    if not lightness_share:
+    if not metric.lightness_share:
         return chroma
-    deep = cv2.addWeighted(
-        lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
-    )
-    return np.minimum(cv2.add(chroma, deep), np.uint8(ceiling))
+    deep = cv2.subtract(lightness, _DEEP)
+    weighted = cv2.addWeighted(lightness, metric.lightness_share, deep, _DEEP_SHARE, 0)
+    return np.minimum(cv2.add(chroma, weighted), np.uint8(metric.ceiling))
 
 
 def measure_distance_around(image: Image, mask: Mask) -> Plane:
-    """Measure how far colours are from those of the sheet around a mask."""
+    """Measure how far colours are from the sheet's around a mask."""
     sheet = estimate_sheet(image, mask)
     return measure_sheet_distance(
         *(cv2.cvtColor(colours, cv2.COLOR_BGR2LAB) for colours in (image, sheet))
@@ -146,16 +142,13 @@ def _choose_cuts(
     line_cut: float,
     sheet: Image,
 ) -> Plane:
-    """Choose the threshold at each pixel.
-
-    Along lines at `line_cut` of the local maximum.
-    """
+    """Choose the threshold at each pixel: on lines, `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     side = 2 * max(1, round(_LOCAL_REACH * max(distance.shape))) + 1
     square = make_square(side)
     local_max = cv2.blur(cv2.dilate(distance, square), (side, side))
     # A pale rachis is nearer to the sheet's colour than many a shadow; only its
-    # narrowness tells it.
+    # narrowness distinguishes it.
     min_line = max(_MIN_CUT, _MIN_LINE * otsu * line_cut / LOCAL_CUT)
     line = cv2.dilate(cv2.threshold(lines, min_line, 255, cv2.THRESH_BINARY)[1], square)
     low = min(round(max(floor, _MIN_CUT_OF_OTSU * otsu)), 255)
@@ -188,9 +181,9 @@ def _mark_pale_parts(
 ) -> Plane:
     """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours).
 
-    A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like
-    its lightness. A leaf's differs in the direction in which what is above the cut
-    differs.
+    A shadow on the sheet is as pale, but has the sheet's chroma, reduced like the
+    lightness. The chroma of a leaf differs from it in the direction of the parts above
+    the cut.
     """
     leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
     between = cv2.inRange(distance, low + 1, 255) & ~leaf

@@ -16,14 +16,14 @@ from leafid.segmentation.sheets.uniform import (
     segment_uniform,
 )
 
-# A mask of low confidence is replaced by that of another method if that reaches
+# A mask of low confidence is replaced by another method's mask that reaches
 # _HIGH_CONFIDENCE. In grey pictures there is no chroma to separate leaf and sheet, and
 # fragments of a leaf reach a higher confidence.
 _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower
-# confidence than on nearly all sheets. It is replaced by that of `segment_photo` if
-# this is likely to be one leaf.
+# confidence than on nearly all sheets. It is replaced by the mask of `segment_photo`
+# that is likely to be one leaf.
 _SURE = 0.9
 _SURE_PHOTO = 0.6
 _MAX_CONTACT = 0.2
@@ -61,7 +61,7 @@ _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 def segment_sheet(image: Image) -> Segmentation:
     """Find the leaf on a sheet by `segment_uniform`, or else in other ways.
 
-    The method is leafid's own. A region whose outline is a quadrilateral is not a leaf
+    The method is leafid's. A region whose outline is a quadrilateral is not a leaf
     but the sheet, inside a frame (a table, a scanner's lid, bars): the leaf is searched
     for within it, as seen from above. Where nothing stands out clearly, what is light
     may be such a sheet, and three other ways are tried: without a thin rim; with a
@@ -117,7 +117,7 @@ def _find_sheet(
 ) -> NDArray[np.int32] | None:
     """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf.
 
-    `min_straight` is as `_STRAIGHT`.
+    `min_straight` is for `_STRAIGHT`.
     """
     if mask.all():
         return None

@@ -30,9 +30,9 @@ REGION_SIZE = 256
 _GREY_PART = 0.35
 _MIN_SHADE = 20
 _MIN_SHADE_AREA = 0.05
-# A pale margin beside a mask has more than this part of the leaf's chroma, many times
-# that of the sheet, and more than this, in 8-bit Lab units; it takes more than this
-# part of the mask, and its chroma drops by more than this part of it at the edge.
+# A pale margin beside a mask has a chroma above this part of the leaf's, many times
+# the sheet's, and above this, in 8-bit Lab units; its area is more than this part of
+# the mask's, and at its edge the chroma drops by more than this part.
 _PALE_PART = 0.15
 _NOISE = 4.0
 _MIN_PALE = 4.0
@@ -41,7 +41,7 @@ _SHARP = 1.0
 # On coloured card, a leaf has the card's hue if its difference in chroma is less than
 # this part of its difference in lightness.
 _SAME_HUE = 0.36
-# Smallest confidence of the mask that allows for these, in that of the mask before.
+# Smallest confidence of the mask that allows for these, over the confidence before.
 _MIN_CONFIDENCE_KEPT = 0.9
 
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
@@ -56,12 +56,11 @@ _CERTAIN_LEAF = 1.5
 def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation:
     """Find the leaf on a plain sheet of any tint.
 
-    An empty mask with confidence 0 where nothing stands out.
+    Where nothing stands out, the mask is empty and its confidence 0. `by_lightness`
+    weighs lightness like chroma, for a leaf of the sheet's hue; its shadow is then
+    taken for leaf.
 
-    `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its
-    shadow is then taken for leaf.
-
-    The method is leafid's own. The sheet's colour is fitted as a surface. Pixels count
+    The method is leafid's. The sheet's colour is fitted as a surface. Pixels count
     as leaf by their distance from it, in chroma more than in lightness (a shadow). The
     threshold is chosen around each pixel, within bounds relative to Otsu's threshold
     [1]_ of the whole picture, and lower along thin lines. Regions are selected in a
@@ -130,12 +129,13 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
 def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     """Adjust the metric to a leaf of the card's hue, a hard shadow or a pale margin.
 
-    The first differs from coloured card in lightness. The others are told by the
-    chroma, shadows allowed for: a hard shadow that is taken for leaf has none, and is
-    left out without the lightness; a margin that is left out has some up to a sharp
-    edge, and counts like the rest of the leaf where this counts no more than it.
+    The first differs from coloured card in lightness. The others show in the chroma,
+    shadows allowed for. A hard shadow that is taken for leaf has none, and is left out
+    without the lightness. A margin that is left out has some up to a sharp edge; it
+    counts like all of the leaf if no distance exceeds its chroma.
     """
-    lab, sheet = contrast.lab, contrast.sheet
+    lab = contrast.lab
+    sheet = contrast.sheet
     if is_card(sheet):
         lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
         is_alike = np.hypot(a, b) < _SAME_HUE * lightness
@@ -188,9 +188,9 @@ def _classify_subpixels(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
     """Classify the four pixels of each marked, downsampled pixel by their colour.
 
-    `contrast` is that of the smallest picture of the pyramid. Returns the flat indices
-    of the n marked pixels, of their pixels in the picture, (4, n), and whether these
-    are leaf.
+    `contrast` is of the smallest picture of the pyramid. Returns the flat indices of
+    the n marked pixels, of their pixels in the picture, (4, n), and whether these are
+    leaf.
     """
     # NumPy searches bools several times faster than integers.
     cells = np.flatnonzero(marked.view(bool))
@@ -212,7 +212,7 @@ def _classify_subpixels(
     places += np.minimum(cols // factor, last_col)
     lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
     behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
-    distance = measure_sheet_distance(lab, behind, *contrast.metric)
+    distance = measure_sheet_distance(lab, behind, contrast.metric)
     return cells, indices, distance > contrast.cuts.take(places)
 
 

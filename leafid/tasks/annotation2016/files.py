@@ -50,7 +50,7 @@ class AllowedNames:
     """What lines may name; None allows everything."""
 
     ids: frozenset[str] | None = None
-    #: Those of subtask 1.
+    #: The concepts of subtask 1.
     concepts: frozenset[str] | None = None
     #: The pictures of subtask 4.
     illustrations: frozenset[str] | None = None

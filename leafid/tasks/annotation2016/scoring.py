@@ -299,13 +299,14 @@ def meteor_scores(
 ) -> dict[str, float]:
     """Score one caption a picture against its human captions: 0 to 1, in order.
 
-    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the
-    package runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java
-    or the package is missing, or METEOR fails.
+    METEOR 1.5 for English, which normalises punctuation (``-norm``), as the package
+    runs it; it takes about 2 GB of memory. A `LeafidError` is raised when Java or the
+    package is missing, or METEOR fails.
     """
     if not captions:
         return {}
-    machine, human = {}, {}
+    machine = {}
+    human = {}
     for picture, caption in captions.items():
         machine[picture] = [_clean(caption)]
         human[picture] = [*map(_clean, references[picture])]

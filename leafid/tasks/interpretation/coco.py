@@ -110,7 +110,8 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
         )
     if truth is not None:
         _check_against(truth, images, classes, path)
-        images, classes = truth.images, truth.classes
+        images = truth.images
+        classes = truth.classes
     objects: dict[str, list[BoxedObject]] = {
         image.file_name: [] for image in images.values()
     }
@@ -130,11 +131,11 @@ def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
             name = images[entry.image_id].file_name
             key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
             if first.setdefault(key, index) != index:
-                problem = (
-                    "expected every object once, found the object of "
-                    f"annotations[{first[key]}]"
+                problems.add(
+                    None,
+                    f"{place}: expected every object once, found the object of "
+                    f"annotations[{first[key]}]",
                 )
-                problems.add(None, f"{place}: {problem}")
             objects[name].append(item)
     return CocoFile(objects, images, classes)
 
@@ -153,7 +154,7 @@ def _check_against(
             )
     if not classes.items() <= truth.classes.items():
         raise LeafidError(
-            f"{path}: categories: expected those of the ground truth, found others"
+            f"{path}: categories: expected the ground truth's, found others"
         )
 
 

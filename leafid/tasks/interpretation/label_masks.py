@@ -156,10 +156,11 @@ def read_objects(path: StrPath) -> ObjectNames:
                 or confidence is None
                 or not 0 <= confidence <= 1
             ):
-                expected = (
-                    "a mask, a label from 1 up, a class, and a confidence from 0 to 1"
+                problems.add(
+                    line,
+                    "expected a mask, a label from 1 up, a class, and a confidence "
+                    f"from 0 to 1, found {cells}",
                 )
-                problems.add(line, f"expected {expected}, found {cells}")
             elif problems.check_unique(line, "every object", (mask, label)):
                 objects[mask, label] = name, confidence
     return objects

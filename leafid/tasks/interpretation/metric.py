@@ -231,10 +231,11 @@ def read_distances(path: StrPath) -> Distance:
                 if value is not None and 0 <= value <= 1
             ]
             if name not in names or not len(cells) == len(values) == len(names):
-                expected = (
-                    f"a class of the first line and {len(names)} distances from 0 to 1"
+                problems.add(
+                    line,
+                    f"expected a class of the first line and {len(names)} distances "
+                    f"from 0 to 1, found {[name, *cells]}",
                 )
-                problems.add(line, f"expected {expected}, found {[name, *cells]}")
             elif problems.check_unique(line, "every class", name):
                 rows[name] = dict(zip(names, values, strict=True))
         if not problems and len(rows) < len(names):

@@ -45,7 +45,8 @@ class Box(NamedTuple):
         text = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
         if self.width <= 0 or self.height <= 0:
             raise LeafidError(f"expected a box of some area, found {text}")
-        right, bottom = width or math.inf, height or math.inf
+        right = width or math.inf
+        bottom = height or math.inf
         if (
             min(self.left, self.top) < 0
             or self.left + self.width > right
@@ -94,7 +95,8 @@ class Region:
 
     def common_area(self, region: Region) -> int:
         """Count the pixels that two regions share."""
-        top, left = max(self.top, region.top), max(self.left, region.left)
+        top = max(self.top, region.top)
+        left = max(self.left, region.left)
         first, second = (
             part.mask[top - part.top :, left - part.left :] for part in (self, region)
         )
