@@ -3,11 +3,12 @@
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib import import_module
 from numbers import Real
 from typing import Any, Literal
 
-from leafid.checking import check_arguments
+from leafid.checking import PositiveInt, Seed, check_arguments
 from leafid.errors import (
     InputError,
     UsageError,
@@ -96,7 +97,7 @@ class Records(list[dict[str, Any]]):
         InputError
             When there is no such form, or `digits` is no such number.
         """
-        if form not in FORMATS or not isinstance(digits, int) or digits < 1:
+        if form not in FORMATS or type(digits) is not int or digits < 1:
             raise InputError(
                 f"expected one of {', '.join(FORMATS)} and digits from 1, found "
                 f"{form!r} and {digits!r}"
@@ -219,6 +220,8 @@ def evaluate(
     all pictures  run         2  .500   .750
     """
     groups = list_values("by", by, str)
+    if not groups:
+        raise UsageError("by: expected at least one group, found none")
     for group in groups:
         if group not in ROWS:
             raise UsageError(f"expected a group ({', '.join(ROWS)}), found {group!r}")
@@ -291,11 +294,7 @@ def make_options(
 ) -> ScoreOptions:
     """Make options of arguments, or say what is wrong by a `UsageError`."""
     bootstrap = bootstrap or Bootstrap()
-    if not (0 < bootstrap.confidence < 1 and bootstrap.resamples >= 1):
-        raise InputError(
-            "bootstrap: expected a confidence between 0 and 1, and resamples from 1, "
-            f"found {bootstrap!r}"
-        )
+    _check_bootstrap(**asdict(bootstrap))
     names = None
     if metrics is not None:
         names = list_values("metrics", metrics, str)
@@ -305,6 +304,14 @@ def make_options(
         bootstrap=bootstrap,
         leave_out_missing=leave_out_missing,
     )
+
+
+@check_arguments
+def _check_bootstrap(resamples: PositiveInt, confidence: float, seed: Seed) -> None:
+    if not 0 < confidence < 1:
+        raise InputError(
+            f"confidence: expected a number between 0 and 1, found {confidence}"
+        )
 
 
 def read_and_judge(

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from leafid import evaluate
-from leafid.errors import LeafidError
+from leafid import Bootstrap, check, compare, convert, evaluate
+from leafid.errors import LeafidError, UsageError
+from leafid.scoring.reading.run_reading import read_run
 
 PICTURES, NAMES = ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]
 SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
@@ -48,6 +49,38 @@ def test_a_mapping_of_names_without_endings_is_a_run():
     run = {"1": "Acer campestre", "x\\2": "Quercus ilex"}
     [*_, record] = evaluate(truth, run)
     assert record["top-1"] == 1
+
+
+@pytest.mark.parametrize("function", [evaluate, compare])
+def test_runs_in_memory_stand_beside_paths(tmp_path, function):
+    truth = dict(zip(PICTURES, NAMES, strict=True))
+    a, b = tmp_path / "a.txt", tmp_path / "b.txt"
+    convert((SCORES, PICTURES, NAMES), a)
+    convert((SCORES[::-1, ::-1], PICTURES, NAMES), b)
+    expected = function(truth, [a, b]).render("csv")
+    for runs in ([read_run(a), b], [a, read_run(b)], {"a": read_run(a), "b": str(b)}):
+        assert function(truth, runs).render("csv") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"by": []}, "by: expected at least one group"),
+        ({"bootstrap": Bootstrap(1.5)}, "resamples: expected a whole number"),
+        ({"bootstrap": Bootstrap(seed=-1)}, "seed: expected a whole number"),
+        ({"bootstrap": Bootstrap(confidence="95%")}, "confidence: expected a number"),
+    ],
+)
+def test_wrong_arguments_are_wrong_usage(arguments, expected):
+    truth = dict(zip(PICTURES, NAMES, strict=True))
+    with pytest.raises(UsageError, match=expected):
+        evaluate(truth, truth, **arguments)
+
+
+def test_one_run_is_checked_at_a_time():
+    run = (SCORES, PICTURES, NAMES)
+    with pytest.raises(UsageError, match="run: expected one, found 2"):
+        check({"a": run, "b": run})
 
 
 @pytest.mark.parametrize(

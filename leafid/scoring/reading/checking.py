@@ -4,7 +4,7 @@ import logging
 from typing import Literal
 
 from leafid.checking import check_arguments
-from leafid.errors import ProblemsError
+from leafid.errors import ProblemsError, UsageError
 from leafid.files import StrPath, open_output
 from leafid.pictures.columns import Labelled, is_path, to_pictures
 from leafid.scoring.reading.inputs import RunLike, to_runs
@@ -88,7 +88,10 @@ def check_run(run: RunLike, known: KnownNames | None) -> Run:
 
     A `ProblemsError` has what is wrong with it; a warning counts missing pictures.
     """
-    [checked] = to_runs(run, known)
+    runs = to_runs(run, known)
+    if len(runs) > 1:
+        raise UsageError(f"run: expected one, found {len(runs)}")
+    checked = runs[0]
     if known and (n_missing := len(known.pictures - {*checked.pictures})):
         logger.warning(
             "%s: %d of %d pictures are missing",
