@@ -144,3 +144,8 @@ def test_common_names_in_a_language_come_first(predict, loose):
     names = {entry["species"]: entry["common_names"] for entry in record["ranking"]}
     assert names["Acer platanoides"] == ["Spitzahorn", "Norway Maple"]
     assert names["Quercus robur"] == ["English Oak"]
+
+
+def test_a_line_break_in_a_name_breaks_no_line_of_text(predict, loose):
+    picture = next(loose.glob("*.jpg")).rename(loose / "a\nb.jpg")
+    assert predict(picture).out.startswith(f"{loose}/a\\nb.jpg  (")

@@ -89,7 +89,8 @@ def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[
     lines = []
     for part in answer.parts or [answer]:
         if not part.problem:
-            lines.append(f"{part.picture.file}  ({translate(str(part.type))})")
+            file = escape_unprintable(str(part.picture.file))
+            lines.append(f"{file}  ({translate(str(part.type))})")
         if part.note:
             lines.append(f"  {part.note}")
     if answer.parts:
