@@ -154,9 +154,9 @@ def test_nearest_species_names_the_nearest_neighbour(peer):
     first = ranking.classes_[scores.argmax(axis=1)]
     assert first.tolist() == neighbours.predict(others).tolist()
     # The second species is the nearest one without pictures of the first.
-    rest = labels != first[0]
+    is_further = labels != first[0]
     second = KNeighborsClassifier(1, metric="manhattan").fit(
-        vectors[rest], labels[rest]
+        vectors[is_further], labels[is_further]
     )
     order = ranking.classes_[scores[0].argsort()]
     assert second.predict(others[:1])[0] == order[-2]
@@ -188,9 +188,9 @@ def test_fourier_descriptors_ignore_turn_size_and_start(peer):
     radii = 100 + 20 * np.cos(3 * angles) + 10 * np.sin(5 * angles)
     outline = np.column_stack([radii * np.cos(angles), radii * np.sin(angles)])
     turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
-    other = np.roll(2.5 * outline @ turn + [40, 7], 150, axis=0)
-    # Points are sampled elsewhere on the other outline.
-    assert describe(other) == pytest.approx(describe(outline), abs=2e-3)
+    moved = np.roll(2.5 * outline @ turn + [40, 7], 150, axis=0)
+    # Points are sampled elsewhere on the moved outline.
+    assert describe(moved) == pytest.approx(describe(outline), abs=2e-3)
     # Near a circle, the harmonics of the radius are those of the distance.
     assert describe(outline)[:5].argmax() == 2
 
