@@ -386,3 +386,9 @@ def test_columns_of_a_run_that_are_not_used_are_named(tmp_path, caplog):
     read_run(file)
     (message,) = caplog.messages
     assert message.endswith("'label' is the prediction; not used: model_output")
+
+
+def test_true_labels_beside_predictions_without_scores_are_not_used(tmp_path):
+    file = tmp_path / "run.csv"
+    file.write_text("picture,label,prediction\n1.jpg,Quercus ilex,Acer campestre\n")
+    assert [*read_run(file)] == [Prediction("1.jpg", "Acer campestre", 1, 1.0)]

@@ -110,7 +110,7 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     if "picture" not in fields and _is_prediction(heading):
         fields = ["picture", "prediction", "score", "rank"]
         rows = chain([first], rows)
-    is_long = _is_long(fields)
+    is_long = _is_long(heading, fields)
     if not is_long and (fields[0] != "picture" or "prediction" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")
         return
@@ -146,10 +146,14 @@ def _is_prediction(cells: Sequence[str]) -> bool:
     return len(numbers) == 2 and None not in numbers
 
 
-def _is_long(fields: Sequence[str | None]) -> bool:
+def _is_long(heading: Sequence[str], fields: Sequence[str | None]) -> bool:
     """Tell whether each row is a prediction, as the columns have it."""
-    # Without scores, no column may be one by an unknown name.
-    is_certain = "score" in fields or all(fields)
+    # Without scores, no column may be one by an unknown name. That of the true labels
+    # has a known one.
+    is_certain = "score" in fields or all(
+        field or any(find_fields([cell], _COLUMNS))
+        for cell, field in zip(heading, fields, strict=True)
+    )
     return {"picture", "prediction"} <= {*fields} and is_certain
 
 
