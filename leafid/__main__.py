@@ -12,11 +12,7 @@ if (
 ):
     del sys.path[0]
 
-import mmap
-import resource
 import signal
-
-from leafid.errors import is_out_of_memory
 
 
 def run() -> None:
@@ -28,8 +24,11 @@ def run() -> None:
     os.environ["PYTHONSAFEPATH"] = "1"
     handler = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, _exit_at_once if callable(handler) else handler)
-    # The commands are imported here, where Ctrl-C prints no traceback.
+    # All else is imported here, where Ctrl-C prints no traceback.
     try:
+        import mmap
+        import resource
+
         # NumPy, SciPy and OpenCV take 550 MiB of address space, and each thread of
         # OpenBLAS 200 MiB: without room for them (`ulimit -v`), it would end the
         # process.
@@ -38,6 +37,8 @@ def run() -> None:
             mmap.mmap(-1, 550 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
         from leafid.cli.main import main
     except Exception as error:
+        from leafid.errors import is_out_of_memory
+
         if not is_out_of_memory(error):
             raise
         sys.exit(

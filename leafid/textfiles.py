@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Hashable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
@@ -243,7 +244,9 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            messages = [message for _, message in sorted(self._messages)]
+            # Problems of one line stay in their order.
+            by_line = sorted(self._messages, key=itemgetter(0))
+            messages = [message for _, message in by_line]
             if more := self._count - len(messages):
                 messages.append(f"{self.file}: and {count_noun(more, 'problem')} more")
             raise ProblemsError(messages)

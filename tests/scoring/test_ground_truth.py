@@ -63,8 +63,8 @@ def test_text_file_and_xml_must_agree(package):
     with pytest.raises(ProblemsError) as error:
         read_ground_truth(package / "wrong.txt")
     assert len(error.value.problems) == 3
-    assert "expected the XML of '999.jpg'" in error.value.problems[0]
-    assert "'1.jpg' is 'Sorbus aria' here" in error.value.problems[1]
+    assert "'1.jpg' is 'Sorbus aria' here" in error.value.problems[0]
+    assert "expected the XML of '999.jpg'" in error.value.problems[2]
 
 
 def test_a_truth_that_lacks_a_picture_is_refused(cli, package):
