@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from leafid.descriptors.arrays import Floats, Points
 from leafid.segmentation.pixels import Mask, find_bounding_box
@@ -125,7 +124,7 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
 
 
 def _find_longest_diameter(corners: Points) -> Axis:
-    distances = cdist(corners, corners)
+    distances = np.linalg.norm(corners[:, None] - corners, axis=2)
     ends = np.unravel_index(distances.argmax(), distances.shape)
     base, tip = corners[list(ends)]
     length, width = _measure_sides(corners, (tip - base) / max(distances.max(), 1e-9))

@@ -2,7 +2,6 @@
 
 import cv2
 import numpy as np
-from scipy.spatial import cKDTree
 
 from leafid.descriptors.arrays import Plane, Points
 from leafid.descriptors.shape.contour import (
@@ -61,6 +60,10 @@ def _join_parts(grey: Plane) -> None:
     parts = (grey > 127).view(np.uint8)
     curves, _ = cv2.findContours(parts, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     largest, *others = (curve[:, 0] for curve in sorted(curves, key=len, reverse=True))
+    if not others:
+        return
+    from scipy.spatial import cKDTree  # takes a tenth of a second to import
+
     for curve in others[: _MAX_PARTS - 1]:
         distances, nearest = cKDTree(curve).query(largest)
         place = int(distances.argmin())

@@ -14,10 +14,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.random import Generator
-from scipy import ndimage
 
 from leafid.features.compositing import make_image, point_to, rotate
 from leafid.pictures.decoding import read_image
+from leafid.segmentation.pixels import make_square
 from leafid.segmentation.result import Image, Mask
 
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
@@ -58,7 +58,7 @@ def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
     """
     rows, cols = mask.shape
     margin = max(1, int(0.02 * max(rows, cols)))
-    near = ndimage.maximum_filter(mask, 2 * margin + 1)
+    near = cv2.dilate(mask.view(np.uint8), make_square(2 * margin + 1))
     sheet = image[:0]
     for _ in range(60):
         row0, row1 = np.sort(random.integers(0, rows + 1, 2))
