@@ -51,6 +51,13 @@ def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
     return environment
 
 
+def get_axes(ax: Any = None) -> Any:
+    """Give the axes of Matplotlib to draw in, by default the current ones."""
+    from matplotlib import pyplot  # takes a second to import
+
+    return ax or pyplot.gca()
+
+
 def plot_outlines(
     image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None
 ) -> Any:
@@ -58,9 +65,7 @@ def plot_outlines(
 
     Return the axes of Matplotlib. The axes are the current ones by default.
     """
-    from matplotlib import pyplot  # takes a second to import
-
-    axes = ax or pyplot.gca()
+    axes = get_axes(ax)
     axes.imshow(image, cmap="gray", extent=(0, image.shape[1], image.shape[0], 0))
     for colour, polygons in parts.items():
         for polygon in polygons:

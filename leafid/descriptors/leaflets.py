@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.arrays import Plane, Singles
-from leafid.segmentation.pixels import Mask, find_convex_hull
+from leafid.segmentation.pixels import Mask, add_margin, find_convex_hull
 
 # Radius of the disc that separates leaflets, in radii of the largest disc in the leaf.
 _LEAFLET_DISC = 0.4
@@ -60,7 +60,7 @@ def count_leaflets(blade: Mask, edge: float = 0.0) -> tuple[bool | None, int | N
     number : int or None
         None where it isn't sure, as where a leaflet has the size of several.
     """
-    leaf = np.pad(blade, 1).view(np.uint8)
+    leaf = add_margin(blade.view(np.uint8), 1)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, 5)
     labels, stats = _separate(depth, _LEAFLET_DISC)
     areas = stats[:, cv2.CC_STAT_AREA]

@@ -22,6 +22,7 @@ from leafid.descriptors.traits import (
 from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.pixels import (
     Mask,
+    add_margin,
     find_bounding_box,
     find_convex_hull,
     get_window,
@@ -137,7 +138,7 @@ def measure_leaf(
         raise ValueError("leaf: expected a blade of pixels, found an empty mask")
     traits = drop_misfits(traits, is_compound)
     window = get_window(find_bounding_box(leaf.blade))
-    blade = np.pad(leaf.blade[window], 1).view(np.uint8)
+    blade = add_margin(leaf.blade[window].view(np.uint8), 1)
     contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     filled = cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED)
     hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)

@@ -10,7 +10,7 @@ from leafid.descriptors.shape.contour import (
     trace_contours,
 )
 from leafid.descriptors.shape.margin import smooth_contour
-from leafid.segmentation.pixels import Mask, find_bounding_box
+from leafid.segmentation.pixels import Mask, add_margin, find_bounding_box
 
 #: Points of an outline.
 CONTOUR_POINTS = 2048
@@ -41,7 +41,7 @@ def trace_leaf(leaf: Mask) -> Points:
     crop = leaf[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     factor = max(1, round(_SIDE / max(crop.shape)))
     large = cv2.resize(crop, None, fx=factor, fy=factor)
-    grey = np.pad(large, _PAD)
+    grey = add_margin(large, _PAD)
     _join_parts(grey)
     points = resample(trace_contours(grey)[0], CONTOUR_POINTS)
     if factor > 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leafid.model.judgement import HIGHER, Judgement
-from leafid.notebook import NotebookMixin
+from leafid.notebook import NotebookMixin, get_axes
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.translation import format_number, join_clauses, translate
 
@@ -67,9 +67,7 @@ class Answer(Judgement, NotebookMixin):
         -------
         matplotlib.axes.Axes
         """
-        from matplotlib import pyplot  # takes a second to import
-
-        axes = ax or pyplot.gca()
+        axes = get_axes(ax)
         names, shares, labels = (
             zip(*self.shares[::-1], strict=True) if self.ranking else ((), (), ())
         )

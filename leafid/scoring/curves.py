@@ -10,6 +10,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.averages import Floats
 from leafid.metrics.confidence import open_set_curve, reliability_curve
+from leafid.notebook import get_axes
 from leafid.scoring.evaluation import Records, RunsLike, TruthLike, read_and_judge
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import find_metric, score_selectively, split_scores
@@ -61,9 +62,7 @@ class Curves(Records):
         -------
         matplotlib.axes.Axes
         """
-        from matplotlib import pyplot  # takes a second to import
-
-        axes = ax or pyplot.gca()
+        axes = get_axes(ax)
         draw_curves(self.table, axes)
         return axes
 

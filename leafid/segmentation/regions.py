@@ -51,8 +51,8 @@ _ANGLE = 0.1
 _THIN = 0.03
 _MIN_LEAF = 0.1
 _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
-# Paper is ruled where lines start at so many places of a border, or more, that lead to
-# the opposite border.
+# Paper is ruled where lines lead from at least this number of places of a border to the
+# opposite one.
 _MIN_LINES = 3
 # Lines on it are narrower, in pixels of the reduced picture.
 _LINE_WIDTH = 3

@@ -90,7 +90,7 @@ class TrainingSet:
         """Give the number of each row's domain: int (n_rows,).
 
         Rows of a domain resemble each other, and are centred on their mean. The first
-        domains have the pictures of each of the recipe's training types, as they are or
+        domains have the pictures of each of the recipe's training types, unaltered or
         jittered; the next ones have, for each composited photo of a picture, the photos
         of each type; then the same follows for each further collection, whose camera
         shifts the mean.
