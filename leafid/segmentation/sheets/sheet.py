@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border
+from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border, shrink
 from leafid.segmentation.result import Segmentation
+from leafid.segmentation.sheets.contrast import scale
 from leafid.segmentation.sheets.uniform import (
     LOW_CONFIDENCE,
     REGION_SIZE,
@@ -38,6 +39,12 @@ _MAX_SHEET_SHARE = 0.95
 _STRAIGHT = 0.8
 _LIGHT_STRAIGHT = 0.85
 _OFF = 0.008
+# The same where one side is perhaps the edge of a reflection.
+_MAYBE_STRAIGHT = 0.5
+# What is lighter than this, of 255, in all channels is paper, and seldom a leaf; one
+# pixel of each square of _STEP is looked at.
+_PAPER = 170
+_STEP = 8
 # Shortest side of a sheet's outline, as a part of the picture's longer side.
 _MIN_SIDE_SHARE = 0.15
 # Part of the quadrilateral that the convex hull of a sheet takes; few leaves have as
@@ -55,6 +62,14 @@ _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer sid
 _PADDING = 0.06
 # Side of the patches that give that border's colour, as a part of the shorter side.
 _CORNER_PATCH = 0.03
+# An underexposed picture has nothing lighter than this, of 255, but for reflections. It
+# is brightened until that has the lightness of white paper, and smoothed by a standard
+# deviation in pixels, because its noise is brightened, too. It is measured at a longer
+# side in pixels.
+_UNDEREXPOSED = 100
+_WHITE = 230.0
+_NOISE_BLUR = 1.5
+_SIDE = 64
 _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 
 
@@ -102,14 +117,23 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
-    if leaf.confidence >= _SURE:
-        return leaf
     # Paper is light in all channels, though one side of it may be shaded; wood isn't.
+    coarse = image[::_STEP, ::_STEP].min(axis=2)[leaf.mask[::_STEP, ::_STEP]]
+    is_paper = coarse.size > 0 and np.median(coarse) > _PAPER
+    if leaf.confidence >= _SURE and not is_paper:
+        return leaf
     lightness = cv2.min(cv2.min(*cv2.split(image)[:2]), cv2.extractChannel(image, 2))
-    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]
-    sheet = _find_sheet(light.view(bool), _LIGHT_STRAIGHT)
-    flattened = None if sheet is None else _segment_flattened(image, sheet)
-    return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
+    on_sheets = []
+    light = np.ones_like(leaf.mask)
+    # Paper is lighter than the table, and a bright table is lighter than the leaf.
+    for _ in range(2):
+        otsu, _ = cv2.threshold(lightness[light], 0, 255, cv2.THRESH_OTSU)
+        light = lightness > otsu
+        sheet = _find_sheet(light, _LIGHT_STRAIGHT)
+        if sheet is not None and (found := _segment_flattened(image, sheet)):
+            on_sheets.append(found)
+    best = max(on_sheets, key=lambda found: found.confidence, default=leaf)
+    return best if is_paper or best.confidence > leaf.confidence else leaf
 
 
 def _find_sheet(
@@ -126,37 +150,58 @@ def _find_sheet(
     outline = max(find_outlines(mask.view(np.uint8)), key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
-    hull = cv2.convexHull(_select_straight_sides(outline, mask.shape))
+    sides = _select_straight_sides(outline, mask.shape)
+    straight, corners = _fit_corners(sides, outline, mask.shape)
+    if _MAYBE_STRAIGHT <= straight < min_straight:
+        # One side is perhaps the edge of a reflection.
+        others = [np.delete(sides, index, axis=0) for index in range(len(sides))]
+        fits = [_fit_corners(other, outline, mask.shape) for other in others]
+        straight, corners = max(fits, key=lambda fit: fit[0])
+    return corners * step if straight >= min_straight else None
+
+
+def _fit_corners(
+    sides: NDArray[np.int32], outline: NDArray[np.int32], shape: tuple[int, ...]
+) -> tuple[float, NDArray[np.int32]]:
+    """Fit a quadrilateral to sides: the part of it near the outline, and the corners.
+
+    The part is 0 for what is no sheet.
+    """
+    size = shape[0] * shape[1]
+    nothing = 0.0, outline[:0, 0]
+    hull = cv2.convexHull(sides.reshape(-1, 2))
     if hull is None or len(hull) < 4:
-        return None
+        return nothing
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
-    is_whole = area > _MAX_SHEET_SHARE * mask.size
+    is_whole = area > _MAX_SHEET_SHARE * size
     is_part = area < _MIN_OF_OUTLINE * cv2.contourArea(outline)
     if is_whole or is_part or cv2.contourArea(hull) < _MIN_FILLED * area:
-        return None
-    near = np.zeros(mask.shape, np.uint8)
+        return nothing
+    near = np.zeros(shape, np.uint8)
     near[outline[:, 0, 1], outline[:, 0, 0]] = 1
-    side = 2 * int(_OFF * max(mask.shape)) + 1
-    near = cv2.dilate(near, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
-    sides = cv2.polylines(np.zeros_like(near), [corners], True, 1).view(bool)
-    return corners[0] * step if near[sides].mean() >= min_straight else None
+    width = 2 * int(_OFF * max(shape)) + 1
+    near = cv2.dilate(near, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width,) * 2))
+    drawn = cv2.polylines(np.zeros_like(near), [corners], True, 1).view(bool)
+    return float(near[drawn].mean()), corners[0]
 
 
 def _select_straight_sides(
     outline: NDArray[np.int32], shape: tuple[int, ...]
 ) -> NDArray[np.int32]:
-    """Select the ends of long sides within the picture.
+    """Select the ends of long sides within the picture, int (n, 2, 2).
 
     The reflection of a lamp beside a sheet has none.
     """
-    starts = cv2.approxPolyDP(outline, _OFF * max(shape), True)[:, 0]
+    off = _OFF * max(shape)
+    starts = cv2.approxPolyDP(outline, off, True)[:, 0]
     ends = np.roll(starts, -1, axis=0)
     last = np.array(shape[::-1]) - 1
-    is_border = ((starts == ends) & ((starts == 0) | (starts == last))).any(axis=1)
+    sides = np.stack([starts, ends], axis=1)
+    is_border = ((sides <= off) | (sides >= last - off)).all(axis=1)
+    is_border &= np.abs(starts - ends) <= off
     is_long = np.hypot(*(ends - starts).T) > _MIN_SIDE_SHARE * max(shape)
-    is_side = is_long & ~is_border
-    return np.concatenate([starts[is_side], ends[is_side]])
+    return sides[is_long & ~is_border.any(axis=1)]
 
 
 def _segment_flattened(
@@ -203,4 +248,14 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
         _segment_flattened(image, whole, _RIM),
         _segment_flattened(image, whole, -_PADDING, colour),
         segment_uniform(image, by_lightness=True),
+        _segment_brightened(image),
     )
+
+
+def _segment_brightened(image: Image) -> Segmentation | None:
+    """Find the leaf as if the picture were exposed for longer; None for a light one."""
+    lightest = float(np.percentile(shrink(image, _SIDE), 95))
+    if lightest > _UNDEREXPOSED:
+        return None
+    smooth = cv2.GaussianBlur(image, (0, 0), _NOISE_BLUR)
+    return segment_uniform(scale(smooth, _WHITE / max(lightest, 1.0)))

@@ -142,7 +142,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
         return Metric(lightness_share=1.0) if is_alike else METRIC
     chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
     inside = cv2.erode(leaf, SQUARE).view(bool)
-    outside = cv2.dilate(leaf, SQUARE, iterations=2) == 0
+    outside = cv2.dilate(leaf, SQUARE) == 0
     if not inside.any() or not outside.any():
         return METRIC
     area = cv2.countNonZero(leaf)
@@ -160,8 +160,8 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
         return METRIC
     level = float(np.median(chroma[margin]))
-    whole = margin.view(np.uint8) | cv2.dilate(leaf, SQUARE, iterations=3)
-    edge = _mark_rim(whole).view(bool) & (cv2.dilate(leaf, SQUARE, iterations=4) == 0)
+    whole = margin.view(np.uint8) | cv2.dilate(leaf, SQUARE)
+    edge = _mark_rim(whole).view(bool) & (cv2.dilate(leaf, SQUARE, iterations=2) == 0)
     steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge]
     is_sharp = steps.size > 0 and np.median(steps) > _SHARP * level
     return Metric(ceiling=level) if is_sharp else METRIC
