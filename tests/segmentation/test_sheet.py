@@ -198,3 +198,60 @@ def test_an_uneven_leaf_of_the_hue_of_its_cloth(drawn_leaf, iou, seed):
     image[mask] = (light[..., None] * cloth).astype(np.uint8)[mask]
     # By hue, the lighter parts are taken for the shadow of others.
     assert iou(segment(image, SCAN_LIKE, petiole=False).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("gain", [0.08, 0.15])
+def test_an_underexposed_leaf(drawn_leaf, iou, gain, seed):
+    image, mask = drawn_leaf(640, 480, leaf=(30, 60, 45), stalk=True)
+    noise = np.random.default_rng(seed).normal(0, 40 * gain, image.shape)
+    dark = np.clip(gain * image + noise, 0, 255).astype(np.uint8)
+    leaf = segment(dark, SCAN_LIKE, petiole=False)
+    assert iou(leaf.mask, mask) > TOLERANCE
+    assert leaf.confidence > 0.7
+
+
+@pytest.mark.parametrize("size", [75, 80, 85])
+def test_a_lamp_is_reflected_beside_a_corner_of_the_paper(drawn_leaf, iou, size):
+    image, mask = add_frame(*drawn_leaf(480, 400), (60,) * 4, FRAMES["wood"])
+    paper = image[60:540, 60:460].copy()
+    row, col = np.ogrid[:600, :520]
+    spot = np.exp(-((np.hypot(row - 540, col - 60) / size) ** 4))[..., None]
+    image = (image + spot * (250.0 - image)).astype(np.uint8)
+    image[60:540, 60:460] = paper
+    # The paper and the reflection stand out as clearly as a leaf.
+    assert segment_uniform(image).confidence > 0.85
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("darkest", [0.86, 0.98])
+def test_paper_on_a_table_that_is_nearly_as_light(drawn_leaf, iou, darkest):
+    image, mask = drawn_leaf(640, 480, sheet=(252, 252, 252))
+    image, mask = add_frame(image, mask, (40, 60, 50, 40), (150, 160, 170))
+    cols = image.shape[1]
+    is_table = np.ones(mask.shape, bool)
+    is_table[40:-60, 50:-40] = False
+    light = np.where(is_table, np.linspace(1.15, 0.85, cols), 1)
+    light *= np.linspace(1.1, darkest, cols)
+    image = np.clip(image * light[..., None], 0, 255).astype(np.uint8)
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("leaf", [(25, 45, 30), (30, 55, 40)])
+@pytest.mark.parametrize("darkness", [0.7, 0.8])
+def test_the_hard_shadow_of_a_dark_leaf(drawn_leaf, iou, leaf, darkness):
+    image, mask = drawn_leaf(640, 480, leaf=leaf, noise=1.0)
+    shadow = np.roll(mask, (20, 25), (0, 1)) & ~mask
+    image[shadow] = (image[shadow] * (1 - darkness)).astype(np.uint8)
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize("width", [8, 10, 14])
+@pytest.mark.parametrize("cream", [(200, 232, 240), (170, 222, 232)])
+def test_a_narrow_cream_margin_is_leaf(drawn_leaf, iou, width, cream):
+    image, mask = drawn_leaf(800, 600, sheet=(245, 245, 245), noise=1.5)
+    inner = cv2.erode(mask.view(np.uint8), np.ones((2 * width + 1,) * 2, np.uint8))
+    margin = mask & (inner == 0)
+    image[margin] = cream
+    soft = cv2.GaussianBlur(image, (0, 0), 0.8)
+    assert iou(segment(soft, SCAN_LIKE).mask, mask) > TOLERANCE

@@ -24,7 +24,7 @@ _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower
 # confidence than on nearly all sheets. It is replaced by the mask of `segment_photo`
-# that is likely to be one leaf.
+# that is likely to be one leaf, if its confidence is higher.
 _SURE = 0.9
 _SURE_PHOTO = 0.6
 _MAX_CONTACT = 0.2
@@ -33,18 +33,17 @@ _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey pictu
 _MIN_SHEET_SHARE = 0.05
 _MAX_SHEET_SHARE = 0.95
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is
-# nearer than _OFF, as a part of the picture's longer side, where the sheet was taken
-# for a leaf, and where it is only light. What lies across the sheet's edge, or its
-# shadow, takes the rest.
+# nearer than _OFF, as a part of the picture's longer side. What lies across the sheet's
+# edge, or its shadow, takes the rest.
 _STRAIGHT = 0.8
-_LIGHT_STRAIGHT = 0.85
 _OFF = 0.008
 # The same where one side is perhaps the edge of a reflection.
 _MAYBE_STRAIGHT = 0.5
-# What is lighter than this, of 255, in all channels is paper, and seldom a leaf; one
-# pixel of each square of _STEP is looked at.
+# A mask is perhaps of paper, and not of a leaf, where this share of it is lighter than
+# _PAPER, of 255, in all channels; every pixel of so many rows and columns is looked at.
 _PAPER = 170
-_STEP = 8
+_PAPER_SHARE = 0.5
+_STEP = 16
 # Shortest side of a sheet's outline, as a part of the picture's longer side.
 _MIN_SIDE_SHARE = 0.15
 # Part of the quadrilateral that the convex hull of a sheet takes; few leaves have as
@@ -94,7 +93,8 @@ def segment_sheet(image: Image) -> Segmentation:
     if leaf.confidence >= _SURE * (1 - border):
         return leaf
     photographed = segment_photo(image, sky=True)
-    return photographed if photographed.confidence > _SURE_PHOTO else leaf
+    least = max(leaf.confidence, _SURE_PHOTO)
+    return photographed if photographed.confidence > least else leaf
 
 
 def _segment_on_sheet(image: Image) -> Segmentation:
@@ -118,8 +118,9 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
     # Paper is light in all channels, though one side of it may be shaded; wood isn't.
-    coarse = image[::_STEP, ::_STEP].min(axis=2)[leaf.mask[::_STEP, ::_STEP]]
-    is_paper = coarse.size > 0 and np.median(coarse) > _PAPER
+    colours = image[::_STEP, ::_STEP][leaf.mask[::_STEP, ::_STEP]]
+    is_light = (colours > _PAPER).all(axis=1)
+    is_paper = np.count_nonzero(is_light) > _PAPER_SHARE * len(colours)
     if leaf.confidence >= _SURE and not is_paper:
         return leaf
     lightness = cv2.min(cv2.min(*cv2.split(image)[:2]), cv2.extractChannel(image, 2))
@@ -129,22 +130,15 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     for _ in range(2):
         otsu, _ = cv2.threshold(lightness[light], 0, 255, cv2.THRESH_OTSU)
         light = lightness > otsu
-        sheet = _find_sheet(light, _LIGHT_STRAIGHT)
+        sheet = _find_sheet(light)
         if sheet is not None and (found := _segment_flattened(image, sheet)):
             on_sheets.append(found)
     best = max(on_sheets, key=lambda found: found.confidence, default=leaf)
     return best if is_paper or best.confidence > leaf.confidence else leaf
 
 
-def _find_sheet(
-    mask: Mask, min_straight: float = _STRAIGHT
-) -> NDArray[np.int32] | None:
-    """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf.
-
-    `min_straight` is for `_STRAIGHT`.
-    """
-    if mask.all():
-        return None
+def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
+    """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf."""
     step = max(1, max(mask.shape) // REGION_SIZE)
     mask = np.ascontiguousarray(mask[::step, ::step])
     outline = max(find_outlines(mask.view(np.uint8)), key=cv2.contourArea, default=None)
@@ -152,12 +146,12 @@ def _find_sheet(
         return None
     sides = _select_straight_sides(outline, mask.shape)
     straight, corners = _fit_corners(sides, outline, mask.shape)
-    if _MAYBE_STRAIGHT <= straight < min_straight:
+    if _MAYBE_STRAIGHT <= straight < _STRAIGHT:
         # One side is perhaps the edge of a reflection.
         others = [np.delete(sides, index, axis=0) for index in range(len(sides))]
         fits = [_fit_corners(other, outline, mask.shape) for other in others]
         straight, corners = max(fits, key=lambda fit: fit[0])
-    return corners * step if straight >= min_straight else None
+    return corners * step if straight >= _STRAIGHT else None
 
 
 def _fit_corners(
@@ -167,18 +161,17 @@ def _fit_corners(
 
     The part is 0 for what is no sheet.
     """
-    size = shape[0] * shape[1]
-    nothing = 0.0, outline[:0, 0]
+    nothing = 0.0, sides[:0, 0]
+    near = np.zeros(shape, np.uint8)
     hull = cv2.convexHull(sides.reshape(-1, 2))
     if hull is None or len(hull) < 4:
         return nothing
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
-    is_whole = area > _MAX_SHEET_SHARE * size
+    is_whole = area > _MAX_SHEET_SHARE * near.size
     is_part = area < _MIN_OF_OUTLINE * cv2.contourArea(outline)
     if is_whole or is_part or cv2.contourArea(hull) < _MIN_FILLED * area:
         return nothing
-    near = np.zeros(shape, np.uint8)
     near[outline[:, 0, 1], outline[:, 0, 0]] = 1
     width = 2 * int(_OFF * max(shape)) + 1
     near = cv2.dilate(near, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width,) * 2))
@@ -198,10 +191,10 @@ def _select_straight_sides(
     ends = np.roll(starts, -1, axis=0)
     last = np.array(shape[::-1]) - 1
     sides = np.stack([starts, ends], axis=1)
-    is_border = ((sides <= off) | (sides >= last - off)).all(axis=1)
-    is_border &= np.abs(starts - ends) <= off
+    middles = sides.mean(axis=1)
+    is_inside = ((middles > off) & (middles < last - off)).all(axis=1)
     is_long = np.hypot(*(ends - starts).T) > _MIN_SIDE_SHARE * max(shape)
-    return sides[is_long & ~is_border.any(axis=1)]
+    return sides[is_inside & is_long]
 
 
 def _segment_flattened(

@@ -1,5 +1,7 @@
 """Cuts a leaf from a plain sheet: scans and scan-likes."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +31,24 @@ REGION_SIZE = 256
 # mask.
 _GREY_PART = 0.35
 _MIN_SHADE = 20
-_MIN_SHADE_AREA = 0.05
+_MIN_SHADE_AREA = 0.04
 # A pale margin beside a mask has a chroma above this part of the leaf's, many times
-# the sheet's, and above this, in 8-bit Lab units; its area is more than this part of
-# the mask's, and at its edge the chroma drops by more than this part.
+# the sheet's, and above this, in 8-bit Lab units, and above this part of how much
+# darker than the sheet it is (a shadow in blue light has less); its area is more than
+# this part of the mask's, and at its edge the chroma drops by more than this part.
 _PALE_PART = 0.15
 _NOISE = 4.0
 _MIN_PALE = 4.0
-_MIN_MARGIN_AREA = 0.06
-_SHARP = 1.0
+_HUE_OF_SHADE = 0.25
+_MIN_MARGIN_AREA = 0.04
+_SHARP = 0.8
 # On coloured card, a leaf has the card's hue if its difference in chroma is less than
 # this part of its difference in lightness.
 _SAME_HUE = 0.36
-# Smallest confidence of the mask that allows for these, over the confidence before.
-_MIN_CONFIDENCE_KEPT = 0.9
+# Smallest confidence of the mask that allows for these, over the confidence before, and
+# likewise its area: the chroma of a dark leaf is small, but none but a shadow's is 0.
+_MIN_CONFIDENCE_KEPT = 0.6
+_MIN_AREA_KEPT = 0.5
 
 # Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
 LOW_CONFIDENCE = 0.35
@@ -102,8 +108,11 @@ def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmenta
         metric = _adjust_metric(contrast, leaf)
         if metric is not METRIC:
             adjusted = _find_leaf(pyramid, metric, quick=quick)
-            if adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence:
-                return adjusted
+            is_sure = adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence
+            if is_sure and np.mean(adjusted.mask) >= _MIN_AREA_KEPT * np.mean(leaf):
+                # A dark leaf is as sure without its shadow: it stands out by less.
+                best = max(confidence, adjusted.confidence)
+                return replace(adjusted, confidence=best)
     leaf, n_leaves = pick_leaf(leaf, distance)
     coverage = None if larger else _estimate_coverage(leaf, contrast)
     for picture in reversed(larger):
@@ -148,11 +157,14 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     area = cv2.countNonZero(leaf)
     typical = float(np.percentile(chroma[inside], 75))
     darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
-    is_shade = inside & (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
+    is_shade = (
+        leaf.view(bool) & (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
+    )
     if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
         return Metric(lightness_share=0.0)
     noise = _NOISE * float(np.median(chroma[outside]))
     is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
+    is_pale &= chroma > _HUE_OF_SHADE * darkness
     margin = _open(is_pale).view(bool) & (leaf == 0)
     if np.count_nonzero(margin & outside) < _MIN_MARGIN_AREA * area:
         return METRIC
