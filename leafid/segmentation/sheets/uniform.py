@@ -27,11 +27,11 @@ from leafid.segmentation.sheets.contrast import (
 REGION_SIZE = 256
 
 # A hard shadow in a mask has less than this part of the leaf's chroma, is darker than
-# the sheet by more than this, in 8-bit Lab units, and takes more than this part of the
-# mask.
+# the sheet by more than this, in 8-bit Lab units, is no dark petiole, which is a line,
+# and takes more than this part of the mask.
 _GREY_PART = 0.35
 _MIN_SHADE = 20
-_MIN_SHADE_AREA = 0.04
+_MIN_SHADE_AREA = 0.05
 # A pale margin beside a mask has a chroma above this part of the leaf's, many times
 # the sheet's, and above this, in 8-bit Lab units, and above this part of how much
 # darker than the sheet it is (a shadow in blue light has less); its area is more than
@@ -41,7 +41,7 @@ _NOISE = 4.0
 _MIN_PALE = 4.0
 _HUE_OF_SHADE = 0.25
 _MIN_MARGIN_AREA = 0.04
-_SHARP = 0.8
+_SHARP = 0.92
 # On coloured card, a leaf has the card's hue if its difference in chroma is less than
 # this part of its difference in lightness.
 _SAME_HUE = 0.36
@@ -105,7 +105,7 @@ def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmenta
         return _find_leaf(pyramid, metric, quick=quick)
     confidence = _estimate_confidence(leaf, contrast)
     if metric is METRIC:
-        metric = _adjust_metric(contrast, leaf)
+        metric = _adjust_metric(contrast, leaf, 1 if larger else 2)
         if metric is not METRIC:
             adjusted = _find_leaf(pyramid, metric, quick=quick)
             is_sure = adjusted.confidence >= _MIN_CONFIDENCE_KEPT * confidence
@@ -135,13 +135,14 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
     return cv2.copyTo(colours, marked, image.copy())
 
 
-def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
+def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     """Adjust the metric to a leaf of the card's hue, a hard shadow or a pale margin.
 
     The first differs from coloured card in lightness. The others show in the chroma,
     shadows allowed for. A hard shadow that is taken for leaf has none, and is left out
     without the lightness. A margin that is left out has some up to a sharp edge; it
-    counts like all of the leaf if no distance exceeds its chroma.
+    counts like all of the leaf if no distance exceeds its chroma. JPEG blurs the chroma
+    over as many pixels as `halo` around the leaf.
     """
     lab = contrast.lab
     sheet = contrast.sheet
@@ -151,15 +152,15 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
         return Metric(lightness_share=1.0) if is_alike else METRIC
     chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
     inside = cv2.erode(leaf, SQUARE).view(bool)
-    outside = cv2.dilate(leaf, SQUARE) == 0
+    around = cv2.dilate(leaf, SQUARE, iterations=halo)
+    outside = around == 0
     if not inside.any() or not outside.any():
         return METRIC
     area = cv2.countNonZero(leaf)
     typical = float(np.percentile(chroma[inside], 75))
     darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
-    is_shade = (
-        leaf.view(bool) & (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
-    )
+    is_grey = (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
+    is_shade = leaf.view(bool) & is_grey & (contrast.lines < _MIN_SHADE)
     if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
         return Metric(lightness_share=0.0)
     noise = _NOISE * float(np.median(chroma[outside]))
@@ -172,9 +173,8 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
     if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
         return METRIC
     level = float(np.median(chroma[margin]))
-    whole = margin.view(np.uint8) | cv2.dilate(leaf, SQUARE)
-    edge = _mark_rim(whole).view(bool) & (cv2.dilate(leaf, SQUARE, iterations=2) == 0)
-    steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge]
+    edge = _mark_rim(margin.view(np.uint8) | around) & (cv2.dilate(around, SQUARE) ^ 1)
+    steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge.view(bool)]
     is_sharp = steps.size > 0 and np.median(steps) > _SHARP * level
     return Metric(ceiling=level) if is_sharp else METRIC
 
