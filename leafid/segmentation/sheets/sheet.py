@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border, shrink
+from leafid.segmentation.pixels import Image, Mask, find_outlines, list_border
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.sheets.contrast import scale
 from leafid.segmentation.sheets.uniform import (
@@ -37,12 +38,10 @@ _MAX_SHEET_SHARE = 0.95
 # edge, or its shadow, takes the rest.
 _STRAIGHT = 0.8
 _OFF = 0.008
-# The same where one side is perhaps the edge of a reflection.
-_MAYBE_STRAIGHT = 0.5
-# A mask is perhaps of paper, and not of a leaf, where this share of it is lighter than
-# _PAPER, of 255, in all channels; every pixel of so many rows and columns is looked at.
+# A mask is perhaps of paper, and not of a leaf, where half of it is lighter than this,
+# of 255, in all channels.
 _PAPER = 170
-_PAPER_SHARE = 0.5
+# Lightness is measured in every pixel of so many rows and columns.
 _STEP = 16
 # Shortest side of a sheet's outline, as a part of the picture's longer side.
 _MIN_SIDE_SHARE = 0.15
@@ -63,12 +62,10 @@ _PADDING = 0.06
 _CORNER_PATCH = 0.03
 # An underexposed picture has nothing lighter than this, of 255, but for reflections. It
 # is brightened until that has the lightness of white paper, and smoothed by a standard
-# deviation in pixels, because its noise is brightened, too. It is measured at a longer
-# side in pixels.
+# deviation in pixels, because its noise is brightened, too.
 _UNDEREXPOSED = 100
 _WHITE = 230.0
 _NOISE_BLUR = 1.5
-_SIDE = 64
 _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 
 
@@ -120,10 +117,10 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     # Paper is light in all channels, though one side of it may be shaded; wood isn't.
     colours = image[::_STEP, ::_STEP][leaf.mask[::_STEP, ::_STEP]]
     is_light = (colours > _PAPER).all(axis=1)
-    is_paper = np.count_nonzero(is_light) > _PAPER_SHARE * len(colours)
+    is_paper = 2 * np.count_nonzero(is_light) > len(colours)
     if leaf.confidence >= _SURE and not is_paper:
         return leaf
-    lightness = cv2.min(cv2.min(*cv2.split(image)[:2]), cv2.extractChannel(image, 2))
+    lightness = reduce(cv2.min, cv2.split(image))
     on_sheets = []
     light = np.ones_like(leaf.mask)
     # Paper is lighter than the table, and a bright table is lighter than the leaf.
@@ -146,7 +143,7 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
         return None
     sides = _select_straight_sides(outline, mask.shape)
     straight, corners = _fit_corners(sides, outline, mask.shape)
-    if _MAYBE_STRAIGHT <= straight < _STRAIGHT:
+    if 0 < straight < _STRAIGHT:
         # One side is perhaps the edge of a reflection.
         others = [np.delete(sides, index, axis=0) for index in range(len(sides))]
         fits = [_fit_corners(other, outline, mask.shape) for other in others]
@@ -189,10 +186,11 @@ def _select_straight_sides(
     off = _OFF * max(shape)
     starts = cv2.approxPolyDP(outline, off, True)[:, 0]
     ends = np.roll(starts, -1, axis=0)
-    last = np.array(shape[::-1]) - 1
     sides = np.stack([starts, ends], axis=1)
     middles = sides.mean(axis=1)
-    is_inside = ((middles > off) & (middles < last - off)).all(axis=1)
+    is_inside = ((middles > off) & (middles < np.array(shape[::-1]) - off - 1)).all(
+        axis=1
+    )
     is_long = np.hypot(*(ends - starts).T) > _MIN_SIDE_SHARE * max(shape)
     return sides[is_inside & is_long]
 
@@ -247,8 +245,8 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
 
 def _segment_brightened(image: Image) -> Segmentation | None:
     """Find the leaf as if the picture were exposed for longer; None for a light one."""
-    lightest = float(np.percentile(shrink(image, _SIDE), 95))
+    lightest = np.percentile(image[::_STEP, ::_STEP], 95)
     if lightest > _UNDEREXPOSED:
         return None
     smooth = cv2.GaussianBlur(image, (0, 0), _NOISE_BLUR)
-    return segment_uniform(scale(smooth, _WHITE / max(lightest, 1.0)))
+    return segment_uniform(scale(smooth, _WHITE / (lightest + 1)))
