@@ -151,7 +151,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
         is_alike = np.hypot(a, b) < _SAME_HUE * lightness
         return Metric(lightness_share=1.0) if is_alike else METRIC
     chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
-    inside = cv2.erode(leaf, SQUARE).view(bool)
+    inside = cv2.erode(leaf, SQUARE, iterations=halo - 1).view(bool)
     around = cv2.dilate(leaf, SQUARE, iterations=halo)
     outside = around == 0
     if not inside.any() or not outside.any():
@@ -160,7 +160,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     typical = float(np.percentile(chroma[inside], 75))
     darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
     is_grey = (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
-    is_shade = leaf.view(bool) & is_grey & (contrast.lines < _MIN_SHADE)
+    is_shade = inside & is_grey & (contrast.lines < _MIN_SHADE)
     if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
         return Metric(lightness_share=0.0)
     noise = _NOISE * float(np.median(chroma[outside]))
@@ -175,7 +175,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     level = float(np.median(chroma[margin]))
     edge = _mark_rim(margin.view(np.uint8) | around) & (cv2.dilate(around, SQUARE) ^ 1)
     steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge.view(bool)]
-    is_sharp = steps.size > 0 and np.median(steps) > _SHARP * level
+    is_sharp = not steps.size or np.median(steps) > _SHARP * level
     return Metric(ceiling=level) if is_sharp else METRIC
 
 
