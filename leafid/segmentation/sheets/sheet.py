@@ -37,9 +37,12 @@ _MAX_SHEET_SHARE = 0.95
 # nearer than _OFF, as a part of the picture's longer side. What lies across the sheet's
 # edge, or its shadow, takes the rest.
 _STRAIGHT = 0.8
+# The same where one side is perhaps the edge of a reflection.
+_MAYBE_STRAIGHT = 0.5
 _OFF = 0.008
-# A mask is perhaps of paper, and not of a leaf, where half of it is lighter than this,
-# of 255, in all channels.
+# A mask is perhaps of paper, and not of a leaf, where this share of it is lighter than
+# _PAPER, of 255, in all channels.
+_PAPER_SHARE = 0.5
 _PAPER = 170
 # Lightness is measured in every pixel of so many rows and columns.
 _STEP = 16
@@ -115,9 +118,9 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
     # Paper is light in all channels, though one side of it may be shaded; wood isn't.
-    colours = image[::_STEP, ::_STEP][leaf.mask[::_STEP, ::_STEP]]
-    is_light = (colours > _PAPER).all(axis=1)
-    is_paper = 2 * np.count_nonzero(is_light) > len(colours)
+    is_light = (image[::_STEP, ::_STEP] > _PAPER).all(axis=2)
+    mask = leaf.mask[::_STEP, ::_STEP].astype(np.uint8)
+    is_paper = cv2.mean(is_light.view(np.uint8), mask)[0] > _PAPER_SHARE
     if leaf.confidence >= _SURE and not is_paper:
         return leaf
     lightness = reduce(cv2.min, cv2.split(image))
@@ -143,7 +146,7 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
         return None
     sides = _select_straight_sides(outline, mask.shape)
     straight, corners = _fit_corners(sides, outline, mask.shape)
-    if 0 < straight < _STRAIGHT:
+    if _MAYBE_STRAIGHT < straight < _STRAIGHT:
         # One side is perhaps the edge of a reflection.
         others = [np.delete(sides, index, axis=0) for index in range(len(sides))]
         fits = [_fit_corners(other, outline, mask.shape) for other in others]

@@ -165,11 +165,11 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
         return Metric(lightness_share=0.0)
     noise = _NOISE * float(np.median(chroma[outside]))
     is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
-    is_pale &= chroma > _HUE_OF_SHADE * darkness
     margin = _open(is_pale).view(bool) & (leaf == 0)
     if np.count_nonzero(margin & outside) < _MIN_MARGIN_AREA * area:
         return METRIC
     margin = find_joined(margin, leaf) & outside
+    margin &= chroma > _HUE_OF_SHADE * darkness
     if np.count_nonzero(margin) < _MIN_MARGIN_AREA * area:
         return METRIC
     level = float(np.median(chroma[margin]))
