@@ -5,7 +5,7 @@ is used.
 """
 
 #: Of the vectors of all experts, and of whatever else is measured on pictures.
-FEATURE_VERSION = 33
+FEATURE_VERSION = 34
 #: Of codebooks.
 CODEBOOK_VERSION = 3
 #: Of the features by which acquisition types are recognised.
