@@ -224,14 +224,41 @@ def test_a_lamp_is_reflected_beside_a_corner_of_the_paper(drawn_leaf, iou, size)
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
-@pytest.mark.parametrize("darkest", [0.86, 0.98])
-def test_paper_on_a_table_that_is_nearly_as_light(drawn_leaf, iou, darkest):
-    image, mask = drawn_leaf(640, 480, sheet=(252, 252, 252))
-    image, mask = add_frame(image, mask, (40, 60, 50, 40), (150, 160, 170))
+@pytest.mark.parametrize(
+    ("width", "size", "offset"), [(60, 60, 20), (90, 80, -20), (90, 100, 20)]
+)
+def test_a_window_is_reflected_beside_a_corner_of_the_paper(
+    drawn_leaf, iou, width, size, offset
+):
+    """The reflection has a straight side, too."""
+    image, mask = add_frame(*drawn_leaf(480, 400), (width,) * 4, FRAMES["wood"])
+    paper = image[width:-width, width:-width].copy()
+    left, bottom = width + offset, 480 + width
+    image[bottom - size + 1 : bottom + size, max(left - size + 1, 0) : left + size] = (
+        250
+    )
+    image[width:-width, width:-width] = paper
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("table", "tilt", "darkest", "radius"),
+    [
+        ((150, 160, 170), 0.15, 0.86, 0.25),
+        ((150, 160, 170), 0.15, 0.98, 0.25),
+        # A part of the paper stands out as clearly as a leaf.
+        ((170, 200, 230), -0.15, 0.74, 0.35),
+    ],
+)
+def test_paper_on_a_table_that_is_nearly_as_light(
+    drawn_leaf, iou, table, tilt, darkest, radius
+):
+    image, mask = drawn_leaf(640, 480, sheet=(252, 252, 252), radius=radius)
+    image, mask = add_frame(image, mask, (40, 60, 50, 40), table)
     cols = image.shape[1]
     is_table = np.ones(mask.shape, bool)
     is_table[40:-60, 50:-40] = False
-    light = np.where(is_table, np.linspace(1.15, 0.85, cols), 1)
+    light = np.where(is_table, np.linspace(1 + tilt, 1 - tilt, cols), 1)
     light *= np.linspace(1.1, darkest, cols)
     image = np.clip(image * light[..., None], 0, 255).astype(np.uint8)
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
