@@ -78,11 +78,11 @@ def segment_sheet(image: Image) -> Segmentation:
     The method is leafid's. A region whose outline is a quadrilateral is not a leaf
     but the sheet, inside a frame (a table, a scanner's lid, bars): the leaf is searched
     for within it, as seen from above. Where nothing stands out clearly, what is light
-    may be such a sheet, and three other ways are tried: without a thin rim; with a
+    may be such a sheet, and four other ways are tried: without a thin rim; with a
     border in the colour of the corners (a narrow leaf cut out so tightly that most of
-    the picture's border is leaf); by lightness as much as by hue (grey pictures). The
-    mask of the highest confidence wins. Where none is sure, the background may be no
-    sheet: `segment_photo` is asked as well.
+    the picture's border is leaf); by lightness as much as by hue (grey pictures);
+    brightened (underexposed pictures). The mask of the highest confidence wins. Where
+    none is sure, the background may be no sheet: `segment_photo` is asked as well.
     """
     leaf = _segment_on_sheet(image)
     # A leaf that the border cuts stands out from its sheet as others do; what fills
