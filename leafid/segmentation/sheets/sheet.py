@@ -130,9 +130,9 @@ def _segment_inside_frames(image: Image) -> Segmentation:
         otsu, _ = cv2.threshold(lightness[light], 0, 255, cv2.THRESH_OTSU)
         light = lightness > otsu
         sheet = _find_sheet(light)
-        if sheet is not None and (found := _segment_flattened(image, sheet)):
-            on_sheets.append(found)
-    best = max(on_sheets, key=lambda found: found.confidence, default=leaf)
+        if sheet is not None and (flattened := _segment_flattened(image, sheet)):
+            on_sheets.append(flattened)
+    best = max(on_sheets, key=lambda flattened: flattened.confidence, default=leaf)
     return best if is_paper or best.confidence > leaf.confidence else leaf
 
 
@@ -147,8 +147,8 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
     straight, corners = _fit_corners(sides, outline, mask.shape)
     if _MAYBE_STRAIGHT < straight < _STRAIGHT:
         # One side is perhaps the edge of a reflection.
-        others = [np.delete(sides, index, axis=0) for index in range(len(sides))]
-        fits = [_fit_corners(other, outline, mask.shape) for other in others]
+        subsets = [np.delete(sides, index, axis=0) for index in range(len(sides))]
+        fits = [_fit_corners(subset, outline, mask.shape) for subset in subsets]
         straight, corners = max(fits, key=lambda fit: fit[0])
     return corners * step if straight >= _STRAIGHT else None
 
