@@ -302,13 +302,13 @@ def _answer_non_leaves(
     """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
     identifier = model.identifier
-    for kind, views in load_non_leaves(
+    for kind, _, views in load_non_leaves(
         identifier.extractor,
         identifier.type,
         pictures,
         loader=loader,
         number=N_TESTED_NON_LEAVES,
-        kinds=ALL_KINDS,
+        kinds=[*ALL_KINDS],
     ):
         picture = Picture(Path(kind))
         answers.setdefault(kind, []).extend(
