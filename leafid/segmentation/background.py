@@ -1,5 +1,6 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
+from functools import cache
 from typing import Any
 
 import cv2
@@ -149,6 +150,8 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     return np.asarray(solution, np.float32).T
 
 
+# Many pictures have one shape.
+@cache
 def _make_basis(rows: int, cols: int) -> Values:
     """List monomials up to third order in row and column, from -1 to 1: (10, H · W)."""
     row, col = np.meshgrid(

@@ -1,6 +1,7 @@
 """Selects the regions of a leaf, and separates several leaves from parts of one."""
 
 import itertools
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -220,29 +221,38 @@ def _fill_holes(leaf: Plane) -> Plane:
     return filled & (sizes <= max_size * cv2.countNonZero(leaf)).take(labels)
 
 
-def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
+def find_pieces(mask: Mask) -> list[Outline]:
+    """Outline the pieces of a mask that may be leaves by their size, largest first."""
+    # Outlines take a thirtieth of the time of labels.
+    outlines = find_outlines(np.ascontiguousarray(mask).view(np.uint8))
+    areas = np.array([cv2.contourArea(outline) for outline in outlines])
+    order = np.argsort(-areas)
+    large = order[areas[order] >= _MIN_PIECE * areas.max(initial=0)]
+    return [outlines[index] for index in large.tolist()]
+
+
+def split_leaves(
+    mask: Mask, image: Image | None = None, outlines: Sequence[Outline] = ()
+) -> list[Mask]:
     """Split a mask into its leaves, if its pieces may be leaves.
 
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
     fits, or if the picture shows no trace of a rachis between it and the others. Small
-    pieces are dropped where the mask is split. The method is leafid's.
+    pieces are dropped where the mask is split. `outlines` are those of `find_pieces`,
+    if at hand. The method is leafid's.
     """
-    # Outlines take a thirtieth of the time of labels.
-    leaf = np.ascontiguousarray(mask).view(np.uint8)
-    outlines = find_outlines(leaf)
-    areas = np.array([cv2.contourArea(outline) for outline in outlines])
-    order = np.argsort(-areas)
-    large = order[areas[order] >= _MIN_PIECE * areas.max(initial=0)]
-    if not 2 <= len(large) <= _MAX_PIECES:
+    outlines = outlines or find_pieces(mask)
+    if not 2 <= len(outlines) <= _MAX_PIECES:
         return [mask]
+    leaf = np.ascontiguousarray(mask).view(np.uint8)
     pieces = []
-    for index in large.tolist():
+    for index in range(len(outlines)):
         filled = np.zeros_like(leaf)
         cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
         pieces.append(filled.view(bool) & mask)
-    hull_area = cv2.contourArea(cv2.convexHull(outlines[large[0]]))
-    is_solid = areas[large[0]] >= _SOLID * hull_area
+    hull_area = cv2.contourArea(cv2.convexHull(outlines[0]))
+    is_solid = cv2.contourArea(outlines[0]) >= _SOLID * hull_area
     if is_solid and len(_find_bodies(pieces[0], _BODY)) == 1:
         return pieces
     if image is None:
@@ -252,11 +262,14 @@ def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     return [labels == group for group in groups] if len(groups) > 1 else [mask]
 
 
-def may_be_several(mask: Mask) -> bool:
-    """Whether a mask may be of several leaves: apart, or two that touch or overlap."""
+def may_be_several(mask: Mask, *, is_whole: bool = False) -> bool:
+    """Whether a mask may be of several leaves: apart, or two that touch or overlap.
+
+    They aren't apart if it `is_whole`.
+    """
     if not mask.any():
         return False
-    if len(split_leaves(mask)) > 1:
+    if not is_whole and len(split_leaves(mask)) > 1:
         return True
     bodies = _find_bodies(mask, _MARGIN)
     if len(bodies) == 2:

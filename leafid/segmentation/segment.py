@@ -11,7 +11,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.background import erase
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.regions import split_leaves
+from leafid.segmentation.regions import find_pieces, split_leaves
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheets.sheet import segment_sheet
 
@@ -46,8 +46,10 @@ def segment_pieces(
         )
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
-    leaf = replace(segment_sheet(image), picture=image)
-    masks = split_leaves(leaf.mask, image)
+    leaf = segment_sheet(image)
+    outlines = find_pieces(leaf.mask)
+    leaf = replace(leaf, picture=image, is_whole=len(outlines) == 1)
+    masks = split_leaves(leaf.mask, image, outlines)
     if len(masks) == 1:
         return [leaf]
     return [
