@@ -246,19 +246,20 @@ def split_leaves(
     if not 2 <= len(outlines) <= _MAX_PIECES:
         return [mask]
     leaf = np.ascontiguousarray(mask).view(np.uint8)
-    pieces = []
-    for index in range(len(outlines)):
-        filled = np.zeros_like(leaf)
-        cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
-        pieces.append(filled.view(bool) & mask)
     hull_area = cv2.contourArea(cv2.convexHull(outlines[0]))
-    is_solid = cv2.contourArea(outlines[0]) >= _SOLID * hull_area
-    if is_solid and len(_find_bodies(pieces[0], _BODY)) == 1:
-        return pieces
+    if cv2.contourArea(outlines[0]) >= _SOLID * hull_area:
+        pieces = []
+        for index in range(len(outlines)):
+            filled = np.zeros_like(leaf)
+            cv2.drawContours(filled, outlines, index, 1, cv2.FILLED)
+            pieces.append(filled.view(bool) & mask)
+        if len(_find_bodies(pieces[0], _BODY)) == 1:
+            return pieces
     if image is None:
         return [mask]
     labels = _link(leaf, measure_distance_around(image, mask), leaf)
-    groups = dict.fromkeys(int(labels[piece].max()) for piece in pieces)
+    places = [outline[0, 0] for outline in outlines]
+    groups = dict.fromkeys(int(labels[row, col]) for col, row in places)
     return [labels == group for group in groups] if len(groups) > 1 else [mask]
 
 
