@@ -1,7 +1,7 @@
 """A picture at several sizes, with gradients along eight directions, for patches."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import cv2
 import numpy as np
@@ -146,6 +146,19 @@ def order_orientations(symmetry: int) -> Indices:
     if symmetry % 2:
         order = N_ORIENTATIONS // 2 - order
     return (order + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
+
+
+@cache
+def order_values(symmetry: int, n_channels: int = 1) -> Indices:
+    """List the values of a patch in the order of the turned and mirrored patch.
+
+    Their indices, (n_values,), are those of `leafid.descriptors.local.grid`.
+    """
+    shape = (N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
+    values = np.rot90(np.arange(np.prod(shape)).reshape(shape), symmetry // 2)
+    if symmetry % 2:
+        values = values[:, ::-1]
+    return values[..., order_orientations(symmetry)].ravel()
 
 
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:
