@@ -305,12 +305,13 @@ def _has_waist(outline: Outline) -> bool:
     sinuses = sorted(zip(places[is_deep], depths[is_deep] / 256, strict=True))
     for (first, depth), (last, other_depth) in itertools.combinations(sinuses, 2):
         waist = np.linalg.norm(outline[last] - outline[first])
+        if waist > _WAIST * (depth + other_depth):
+            continue
         halves = [
             outline[first : last + 1],
             np.concatenate([outline[last:], outline[: first + 1]]),
         ]
-        is_short = waist <= _WAIST * (depth + other_depth)
-        if is_short and _are_equal(halves) and all(map(_is_solid, halves)):
+        if _are_equal(halves) and all(map(_is_solid, halves)):
             return True
     return False
 
