@@ -3,8 +3,6 @@
 How sure an outline is, is judged by what its segmentation goes by least.
 """
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -221,20 +219,17 @@ def centre_colours(lab: Image) -> Field:
     return cv2.subtract(lab, _GREY_LAB, dtype=cv2.CV_32F)
 
 
-def measure_chroma(lab: Field | Image, behind: Field | Image) -> Field:
-    """Measure how far colours are from the sheet's in a and b, shadows allowed for.
-
-    Colours are in 8-bit Lab, or of `centre_colours`.
-    """
+def measure_chroma(lab: Field, behind: Field) -> Field:
+    """Measure how far colours are from the sheet's in a and b, shadows allowed for."""
     a, b = remove_shade(lab, behind)
     # Several times faster than `numpy.hypot`.
     return np.sqrt(a * a + b * b)
 
 
-def remove_shade(lab: Field | Image, behind: Field | Image) -> tuple[Field, Field]:
+def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
     """Subtract the sheet's a and b, as dark as a shadow makes them, from colours."""
-    lightness, a, b = _copy_channels(lab)
-    behind_lightness, behind_a, behind_b = _copy_channels(behind)
+    lightness, a, b = np.moveaxis(lab, -1, 0).copy()
+    behind_lightness, behind_a, behind_b = np.moveaxis(behind, -1, 0).copy()
     # In place, because allocating a plane takes longer than computing it.
     lightness += 1
     lightness /= behind_lightness + 1
@@ -242,16 +237,6 @@ def remove_shade(lab: Field | Image, behind: Field | Image) -> tuple[Field, Fiel
     a -= np.multiply(behind_a, shade, out=behind_a)
     b -= np.multiply(behind_b, shade, out=behind_b)
     return a, b
-
-
-def _copy_channels(lab: Field | Image) -> Sequence[Field]:
-    """Copy lightness, a and b; 8-bit Lab is shifted as by `centre_colours`."""
-    if lab.dtype == np.float32:
-        return np.moveaxis(lab, -1, 0).copy()
-    channels = [channel.astype(np.float32) for channel in cv2.split(lab)]
-    for channel in channels[1:]:
-        channel -= 128
-    return channels
 
 
 def _average(lab: Field, selected: Mask) -> Field:

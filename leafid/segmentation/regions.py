@@ -1,7 +1,6 @@
 """Selects the regions of a leaf, and separates several leaves from parts of one."""
 
 import itertools
-from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -231,18 +230,15 @@ def find_pieces(mask: Mask) -> list[Outline]:
     return [outlines[index] for index in large.tolist()]
 
 
-def split_leaves(
-    mask: Mask, image: Image | None = None, outlines: Sequence[Outline] = ()
-) -> list[Mask]:
+def split_leaves(mask: Mask, image: Image | None = None) -> list[Mask]:
     """Split a mask into its leaves, if its pieces may be leaves.
 
     The largest comes first. A leaf that has lost its rachis is in pieces, too: of two
     or three pieces, the largest is a leaf if it is solid and has one body, where a disc
     fits, or if the picture shows no trace of a rachis between it and the others. Small
-    pieces are dropped where the mask is split. `outlines` are those of `find_pieces`,
-    if at hand. The method is leafid's.
+    pieces are dropped where the mask is split. The method is leafid's.
     """
-    outlines = outlines or find_pieces(mask)
+    outlines = find_pieces(mask)
     if not 2 <= len(outlines) <= _MAX_PIECES:
         return [mask]
     leaf = np.ascontiguousarray(mask).view(np.uint8)

@@ -46,10 +46,10 @@ def segment_pieces(
         )
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
-    leaf = segment_sheet(image)
-    outlines = find_pieces(leaf.mask)
-    leaf = replace(leaf, picture=image, is_whole=len(outlines) == 1)
-    masks = split_leaves(leaf.mask, image, outlines)
+    leaf = replace(segment_sheet(image), picture=image)
+    if len(find_pieces(leaf.mask)) == 1:
+        return [replace(leaf, is_whole=True)]
+    masks = split_leaves(leaf.mask, image)
     if len(masks) == 1:
         return [leaf]
     return [

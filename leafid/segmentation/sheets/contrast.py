@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
-from leafid.segmentation.outlines import remove_shade
+from leafid.segmentation.outlines import centre_colours, remove_shade
 from leafid.segmentation.pixels import Image, Mask, Plane, make_square
 
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the
@@ -188,7 +188,7 @@ def _mark_pale_parts(
     between = cv2.morphologyEx(between, cv2.MORPH_OPEN, SQUARE)
     if not between.any() or not leaf.any():
         return np.zeros_like(leaf)
-    chroma = remove_shade(lab, sheet)
+    chroma = remove_shade(centre_colours(lab), centre_colours(sheet))
     hue = np.array([cv2.mean(plane, leaf)[0] for plane in chroma])
     along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
     between &= cv2.compare(

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.outlines import find_joined, measure_chroma
+from leafid.segmentation.outlines import centre_colours, find_joined, measure_chroma
 from leafid.segmentation.pixels import Image, Mask, Plane, list_border, list_halves
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
@@ -142,7 +142,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane) -> Metric:
         lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
         is_alike = np.hypot(a, b) < _SAME_HUE * lightness
         return Metric(lightness_share=1.0) if is_alike else METRIC
-    chroma = measure_chroma(lab, sheet)
+    chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
     inside = cv2.erode(leaf, SQUARE).view(bool)
     outside = cv2.dilate(leaf, SQUARE, iterations=2) == 0
     if not inside.any() or not outside.any():
