@@ -151,8 +151,7 @@ def _select_straight_sides(
     The reflection of a lamp beside a sheet has none.
     """
     starts = cv2.approxPolyDP(outline, _OFF * max(shape), True)[:, 0]
-    # `numpy.roll` takes several times as long for few rows.
-    ends = np.concatenate([starts[1:], starts[:1]])
+    ends = np.roll(starts, -1, axis=0)
     last = np.array(shape[::-1]) - 1
     is_border = ((starts == ends) & ((starts == 0) | (starts == last))).any(axis=1)
     is_long = np.hypot(*(ends - starts).T) > _MIN_SIDE_SHARE * max(shape)
