@@ -145,6 +145,24 @@ def test_all_problems_are_found_at_once_and_in_order(file):
 
 
 @pytest.mark.parametrize("official", [False, True])
+def test_a_wrong_line_is_the_only_problem_of_its_picture(file, official):
+    first = {
+        "1.jpg Quercus ilex one 0.5": ":1: expected a rank",
+        "1.jpg Quercus ilex 1 high": ":1: expected a score",
+        "1.jpg Quercus 1": ":1: expected '<picture>",
+        "<1.jpg Quercus ilex 1 0.5>": ":1: expected '<picture>",
+    }
+    rest = "1.jpg Acer campestre 2 0.2\n2.jpg Acer campestre 2 0.2\n"
+    for line, expected in first.items():
+        wrong, gap = problems(file(f"{line}\n{rest}"), official=official)
+        assert wrong.startswith(expected)
+        assert gap.startswith(":3: expected rank 1 of picture '2.jpg'")
+    table = "picture,species,rank,score\n1.jpg,Quercus ilex,1\n"
+    table += "1.jpg,Acer campestre,2,0.2\n"
+    assert problems(file(table), official=official) == [":2: expected 4 cells, found 3"]
+
+
+@pytest.mark.parametrize("official", [False, True])
 def test_foreign_names_are_counted_in_one_warning(file, caplog, official):
     wrong = ["Sorbus aria", "quercus ilex", "Acer campester", "Sorbus", "Ulmus minor"]
     lines = [f"1.jpg {name} {n} {1 / n}\n" for n, name in enumerate(wrong, 1)]

@@ -13,7 +13,7 @@ References
 
 import logging
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,7 +22,13 @@ import numpy as np
 from leafid.files import StrPath
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
-from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
+from leafid.scoring.reading.runs import (
+    KnownNames,
+    Run,
+    Words,
+    clean_picture_names,
+    make_run,
+)
 from leafid.textfiles import LineProblems
 
 logger = logging.getLogger(__name__)
@@ -90,18 +96,20 @@ def make_checked_run(
             )
         run = run.select(~is_repeated)
     if len(run):
-        for line, problem in _find_problems(run, known, official):
+        incomplete = {*clean_picture_names(problems.subjects, known)}
+        for line, problem in _find_problems(run, known, official, incomplete):
             problems.add(line, problem)
     return run
 
 
 def _find_problems(
-    run: Run, known: KnownNames | None, official: bool
+    run: Run, known: KnownNames | None, official: bool, incomplete: Set[str]
 ) -> Iterator[Problem]:
+    """Find what predictions contradict; `incomplete` pictures lack some of theirs."""
     yield from _check_pictures(run, known)
     if known is not None:
         yield from _check_species(run, known)
-    yield from _check_ranks(run, only_first=official)
+    yield from _check_ranks(run, incomplete, only_first=official)
     if not official:
         yield from _check_repeated_species(run)
         yield from filter(None, [run.find_rising_score()])
@@ -151,13 +159,20 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         )
 
 
-def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
-    """Check that the ranks of a picture are 1, 2, 3, …, each once."""
+def _check_ranks(
+    run: Run, incomplete: Set[str], *, only_first: bool
+) -> Iterator[Problem]:
+    """Check that the ranks of a picture are 1, 2, 3, …, each once.
+
+    Pictures whose lines have other problems are left out: they lack ranks.
+    """
     is_first = np.diff(run.picture_index, prepend=-1) > 0
     previous = np.where(is_first, 0, np.roll(run.rank, 1))
     is_wrong = run.rank != previous + 1
     if only_first:
         is_wrong &= is_first
+    is_complete = np.array([name not in incomplete for name in run.pictures])
+    is_wrong &= is_complete[run.picture_index]
     for row in np.flatnonzero(is_wrong).tolist():
         rank = run.rank[row]
         line = int(run.line[row])

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -147,31 +147,39 @@ def make_run(
     """
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
-    # There are five numbers a line; a list of objects would take several times as much
-    # memory.
-    values = array("d")
+    # A list of objects would take several times as much memory.
+    picture_codes = array("i")
+    species_codes = array("i")
+    ranks_of_rows = array("i")
+    scores_of_rows = array("d")
+    lines_of_rows = array("i")
+    # Few ranks differ.
+    parse_rank = lru_cache(1 << 10)(parse_whole_number)
     for row in rows:
-        number, picture, kind, rank, score = row
-        if problem := _find_problem(row):
-            problems.add(number, problem)
+        number, picture, kind, rank, word = row
+        place = parse_rank(rank or "0")
+        score = parse_finite_number(word)
+        is_new = picture not in pictures or kind not in species
+        is_wrong = score is None or not (place or rank is None)
+        if (is_new or is_wrong) and (problem := _find_problem(row)):
+            problems.add(number, problem, picture)
             continue
-        picture_number = pictures.setdefault(picture, len(pictures))
-        kind_number = species.setdefault(kind, len(species))
-        # One call for all five is faster.
-        values.extend(
-            (picture_number, kind_number, int(rank or 0), float(score), number)
-        )
-    table = np.array(values).reshape(-1, 5)
-    picture_names = [to_run_name(name) for name in pictures]
+        assert score is not None
+        picture_codes.append(pictures.setdefault(picture, len(pictures)))
+        species_codes.append(species.setdefault(kind, len(species)))
+        ranks_of_rows.append(place or 0)
+        scores_of_rows.append(score)
+        lines_of_rows.append(number)
+    picture_names = clean_picture_names(pictures, known)
     species_names = [normalise_name(name) for name in species]
     if known is not None:
-        # A table may have paths of pictures.
-        picture_names = [*map(known.find_picture, picture_names)]
         species_of = known.match_species(species_names)
         species_names = [species_of.get(kind, kind) for kind in species_names]
-    distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
-    distinct_species, species_index = _sort_names(species_names, table[:, 1])
-    ranks, scores, lines = table.T[2:]
+    distinct_pictures, picture_index = _sort_names(picture_names, picture_codes)
+    distinct_species, species_index = _sort_names(species_names, species_codes)
+    ranks = np.array(ranks_of_rows, np.int32)
+    scores = np.array(scores_of_rows, np.float64)
+    lines = np.array(lines_of_rows, np.int32)
     if not ranks.any():
         order = np.lexsort((species_index, -scores, picture_index))
         ordered = picture_index[order]
@@ -183,10 +191,19 @@ def make_run(
         species=distinct_species,
         picture_index=picture_index[order],
         species_index=species_index[order],
-        rank=ranks[order].astype(np.int32),
+        rank=ranks[order],
         score=scores[order],
-        line=lines[order].astype(np.int32),
+        line=lines[order],
     )
+
+
+def clean_picture_names(names: Iterable[str], known: KnownNames | None) -> list[str]:
+    """Write names of pictures as run files do, or find the known pictures they mean."""
+    cleaned = [*map(to_run_name, names)]
+    if known is None:
+        return cleaned
+    # A table may have paths of pictures.
+    return [*map(known.find_picture, cleaned)]
 
 
 def _find_problem(row: Words) -> str | None:
@@ -206,11 +223,11 @@ def _find_problem(row: Words) -> str | None:
 
 
 def _sort_names(
-    names: Sequence[str], codes: Floats
+    names: Sequence[str], codes: array[int]
 ) -> tuple[tuple[str, ...], _Integers]:
     """Sort names, and change their indices; two names of one thing become one."""
     distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
-    return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
+    return tuple(distinct.tolist()), index.astype(np.int32)[np.array(codes, np.intp)]
 
 
 @dataclass(frozen=True)
