@@ -272,7 +272,7 @@ def evaluate(
             leave_out_missing=options.leave_out_missing,
         )
         write_files(output, files)
-        logger.info("%d files written to %s", len(files), output)
+        logger.info("%s written to %s", count_noun(len(files), "file"), output)
     return Records(tables.pop(groups[0]), tables)
 
 

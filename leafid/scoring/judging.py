@@ -76,6 +76,13 @@ class JudgedRun:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
 
+    def check_probabilities(self, purpose: str) -> None:
+        """Raise a `LeafidError` if scores, which the purpose needs, aren't such."""
+        if self.problem:
+            raise LeafidError(
+                f"{self.problem}; {purpose} is computed from probabilities"
+            )
+
     def select(self, rows: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""
         return select_rows(self, rows)

@@ -196,7 +196,7 @@ def test_official_mode_takes_what_the_official_scorer_takes(file, caplog):
         "quercus ilex"
     ]
     message = caplog.messages[0]
-    assert message.endswith("1 lines repeat a picture's rank; the last one counts")
+    assert message.endswith("ignored 1 line whose rank a later line of the picture has")
 
 
 @settings(max_examples=50)

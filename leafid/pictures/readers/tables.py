@@ -132,7 +132,7 @@ def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | N
                 f"{cell!r}"
             )
     if len(cells) != len(fields):
-        return f"expected {len(fields)} cells, found {len(cells)}"
+        return f"expected {count_noun(len(fields), 'cell')}, found {len(cells)}"
     return None
 
 

@@ -179,6 +179,12 @@ def to_run(
     elif isinstance(run, Mapping):
         rows = _split_rankings(name, run)
     elif is_frame(run):
+        if run.index.name is None and np.asarray(run.index).dtype.kind in "iuf":
+            raise InputError(
+                f"run {name!r}: expected a frame with the names of pictures as its "
+                "index, and a column for each species, found the numbers of rows as "
+                "index; set it by frame.set_index(…)"
+            )
         rows = split_scores(run.to_numpy(), run.index, run.columns)
     elif _is_scores(run):
         rows = split_scores(*run)

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.files import StrPath
+from leafid.grouping import count_noun
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
 from leafid.scoring.reading.runs import (
@@ -90,9 +91,9 @@ def make_checked_run(
         is_repeated &= np.diff(run.rank, append=-1) == 0
         if n_repeated := is_repeated.sum():
             logger.warning(
-                "%s: %d lines repeat a picture's rank; the last one counts",
+                "%s: ignored %s whose rank a later line of the picture has",
                 name,
-                n_repeated,
+                count_noun(n_repeated, "line"),
             )
         run = run.select(~is_repeated)
     if len(run):
