@@ -107,7 +107,7 @@ def _make_summary(errors: list[dict[str, float]]) -> Table:
         sum(error[name] for error in errors)
         for name in ("objects", "missed", "invented")
     )
-    objects = count_noun(n_objects, "object")
+    objects = count_noun(int(n_objects), "object")
     parts = f"{objects}: {n_missed} missed, {n_invented} invented"
     pictures = count_noun(len(errors), "picture")
     notes = [f"{pictures}, {parts}; means over pictures"]

@@ -21,6 +21,7 @@ import numpy as np
 
 from leafid.files import StrPath
 from leafid.grouping import count_noun
+from leafid.parallel.progress import show_progress
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
 from leafid.scoring.reading.runs import (
@@ -37,6 +38,8 @@ logger = logging.getLogger(__name__)
 Problem = tuple[int, str]
 _shortener = reprlib.Repr()
 _shortener.maxstring = 60
+#: The size of a file above which progress is shown: reading it takes a second.
+LARGE_BYTES = 1 << 23
 #: From this ratio of `difflib`, a name of no known species may be a known one with an
 #: error.
 MIN_RESEMBLANCE = 0.75
@@ -64,6 +67,8 @@ def read_run(
     file = Path(path)
     with LineProblems(file) as problems:
         rows = split_run(file, problems)
+        if file.is_file() and file.stat().st_size > LARGE_BYTES:
+            rows = show_progress(rows, None, f"reading {file.name}")
         run = make_checked_run(file.name, rows, problems, known, official=official)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
