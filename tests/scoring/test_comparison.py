@@ -5,13 +5,14 @@ import pytest
 from scipy.stats import beta
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring import power
 from leafid.scoring.comparison import make_type_tables
 from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.reading.truth_reading import read_ground_truth
-from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.resampling import Bootstrap, randomisation_test
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
@@ -46,6 +47,20 @@ def compare(truth, runs, resamples=10_000):
     records = make_type_tables(truth, runs, options)[1].to_records()
     # Where there is a single type, there is no mean of types.
     return [row for row in records if row["type"] == MEAN_OF_TYPES] or records
+
+
+def test_each_difference_is_tested_once(truth, runs, monkeypatch):
+    calls = []
+
+    def count_calls(*words):
+        calls.append(words)
+        return randomisation_test(*words)
+
+    monkeypatch.setattr(power, "randomisation_test", count_calls)
+    rows = compare(truth, runs, resamples=99)
+    groups = make_group_table(truth, runs[:1], ScoreOptions(find_metrics(["S"]))).rows
+    assert rows
+    assert len(calls) == len(groups)
 
 
 def test_every_two_runs_are_compared(truth, runs, perfect):

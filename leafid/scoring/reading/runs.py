@@ -148,11 +148,8 @@ def make_run(
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
     # A list of objects would take several times as much memory.
-    picture_codes = array("i")
-    species_codes = array("i")
-    ranks_of_rows = array("i")
+    whole_numbers = array("i")
     scores_of_rows = array("d")
-    lines_of_rows = array("i")
     # Few ranks differ.
     parse_rank = lru_cache(1 << 10)(parse_whole_number)
     for row in rows:
@@ -165,21 +162,20 @@ def make_run(
             problems.add(number, problem, picture)
             continue
         assert score is not None
-        picture_codes.append(pictures.setdefault(picture, len(pictures)))
-        species_codes.append(species.setdefault(kind, len(species)))
-        ranks_of_rows.append(place or 0)
+        picture_number = pictures.setdefault(picture, len(pictures))
+        kind_number = species.setdefault(kind, len(species))
+        whole_numbers.extend((picture_number, kind_number, place or 0, number))
         scores_of_rows.append(score)
-        lines_of_rows.append(number)
+    table = np.array(whole_numbers, np.int32).reshape(-1, 4)
+    scores = np.array(scores_of_rows, np.float64)
     picture_names = clean_picture_names(pictures, known)
     species_names = [normalise_name(name) for name in species]
     if known is not None:
         species_of = known.match_species(species_names)
         species_names = [species_of.get(kind, kind) for kind in species_names]
-    distinct_pictures, picture_index = _sort_names(picture_names, picture_codes)
-    distinct_species, species_index = _sort_names(species_names, species_codes)
-    ranks = np.array(ranks_of_rows, np.int32)
-    scores = np.array(scores_of_rows, np.float64)
-    lines = np.array(lines_of_rows, np.int32)
+    distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
+    distinct_species, species_index = _sort_names(species_names, table[:, 1])
+    ranks, lines = table.T[2:]
     if not ranks.any():
         order = np.lexsort((species_index, -scores, picture_index))
         ordered = picture_index[order]
@@ -223,11 +219,11 @@ def _find_problem(row: Words) -> str | None:
 
 
 def _sort_names(
-    names: Sequence[str], codes: array[int]
+    names: Sequence[str], codes: _Integers
 ) -> tuple[tuple[str, ...], _Integers]:
     """Sort names, and change their indices; two names of one thing become one."""
     distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
-    return tuple(distinct.tolist()), index.astype(np.int32)[np.array(codes, np.intp)]
+    return tuple(distinct.tolist()), index.astype(np.int32)[codes]
 
 
 @dataclass(frozen=True)
