@@ -152,9 +152,9 @@ def test_a_wrong_line_is_the_only_problem_of_its_picture(file, official):
         "1.jpg Quercus 1": ":1: expected '<picture>",
         "<1.jpg Quercus ilex 1 0.5>": ":1: expected '<picture>",
     }
-    rest = "1.jpg Acer campestre 2 0.2\n2.jpg Acer campestre 2 0.2\n"
+    further = "1.jpg Acer campestre 2 0.2\n2.jpg Acer campestre 2 0.2\n"
     for line, expected in first.items():
-        wrong, gap = problems(file(f"{line}\n{rest}"), official=official)
+        wrong, gap = problems(file(f"{line}\n{further}"), official=official)
         assert wrong.startswith(expected)
         assert gap.startswith(":3: expected rank 1 of picture '2.jpg'")
     table = "picture,species,rank,score\n1.jpg,Quercus ilex,1\n"
