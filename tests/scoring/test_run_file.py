@@ -112,8 +112,8 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
         ),
         (
             "",
-            ":1: expected lines '<picture> <Genus species> <rank> <score>', found an "
-            "empty file",
+            ":1: expected lines '<picture> <Genus species> <rank> <score>', found no "
+            "prediction",
         ),
         (
             b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n",

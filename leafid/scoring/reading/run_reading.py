@@ -71,7 +71,7 @@ def read_run(
             rows = show_progress(rows, None, f"reading {file.name}")
         run = make_checked_run(file.name, rows, problems, known, official=official)
         if not len(run) and not problems:
-            problems.add(1, f"expected lines {LINE}, found an empty file")
+            problems.add(1, f"expected lines {LINE}, found no prediction")
     return run
 
 
