@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, compress
 from operator import itemgetter
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -133,7 +132,7 @@ def make_report(
     for judged in known:
         run = _describe_run(judged, truth, pictures)
         details.append(run)
-        suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
+        suffix = f"-{judged.stem}" if len(runs) > 1 else ""
         for kind in ("species", "confusions", "matrix"):
             tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]

@@ -72,6 +72,11 @@ class JudgedRun:
         return strip_run_suffix(self.name)
 
     @property
+    def stem(self) -> str:
+        """The beginning of the names of files about the run."""
+        return self.title.replace("/", "-")
+
+    @property
     def covered(self) -> Booleans:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
