@@ -218,7 +218,8 @@ def make_experiment_tables(
             groups.append(group)
     if not groups:
         raise LeafidError(
-            "expected species with training pictures in a fold, found none"
+            "expected pictures of the types, and training pictures of their species "
+            "in a fold, found none"
         )
     heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
     # What all rows share is in the title.
