@@ -43,7 +43,7 @@ from leafid.scoring.tables import Cell, Estimate, Rows, Table
 def compare(
     truth: TruthLike,
     runs: RunsLike,
-    metrics: Iterable[str] | None = ("S",),
+    metrics: Iterable[str] | None = None,
     *,
     intervals: Intervals = "bounds",
     bootstrap: Bootstrap | None = None,

@@ -10,6 +10,7 @@ from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_collection
+from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.reading.run_reading import read_run
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
@@ -55,6 +56,20 @@ def test_runs_are_compared_as_by_the_command(cli):
     assert records.render("csv") == cli("compare", TRUTH, GOOD, PARTIAL, *words).out
     with pytest.raises(UsageError, match="at least two runs"):
         compare(TRUTH, GOOD)
+    # The metrics are the command's by default, too.
+    names = {record["metric"] for record in compare(TRUTH, [GOOD, PARTIAL])}
+    assert names == {*DEFAULT_METRICS}
+
+
+@pytest.mark.parametrize("names", [("1", "2"), (0, 1), (("C", 1), None)])
+def test_runs_may_be_called_as_pictures_are(names):
+    truth = {"1.jpg": "Quercus ilex", "2.jpg": "Ulmus minor"}
+    scores = (np.eye(2), [*truth], [*truth.values()])
+    for run in (scores, truth, {name: {truth[name]: 0.5} for name in truth}):
+        records = evaluate(truth, dict.fromkeys(names, run), ["top-1"])
+        assert [(row["run"], row["top-1"]) for row in records] == [
+            (str(name), 1) for name in names
+        ]
 
 
 @pytest.mark.parametrize("words", [("html",), ("LaTeX",), ("latex", -1), ("text", "2")])

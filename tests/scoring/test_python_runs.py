@@ -81,6 +81,8 @@ def test_one_run_is_checked_at_a_time():
     run = (SCORES, PICTURES, NAMES)
     with pytest.raises(UsageError, match="run: expected one, found 2"):
         check({"a": run, "b": run})
+    # Names of species aren't taken for files of several runs.
+    assert check(dict(zip(PICTURES, NAMES, strict=True))) == []
 
 
 @pytest.mark.parametrize(
