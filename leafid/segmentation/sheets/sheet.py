@@ -22,9 +22,10 @@ from leafid.segmentation.sheets.uniform import (
 _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower
-# confidence than on nearly all sheets. It is replaced by the mask of `segment_photo`
-# that is likely to be one leaf.
+# confidence than on nearly all sheets. Unless its outline is likely to be right, it is
+# replaced by the mask of `segment_photo` that is likely to be one leaf.
 _SURE = 0.9
+_SURE_OUTLINE = 0.68
 _SURE_PHOTO = 0.6
 _MAX_CONTACT = 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
@@ -77,6 +78,9 @@ def segment_sheet(image: Image) -> Segmentation:
     if border >= _MAX_CONTACT:
         border = 0
     if leaf.confidence >= _SURE * (1 - border):
+        return leaf
+    leaf = replace(leaf, picture=image)
+    if leaf.outline_confidence > _SURE_OUTLINE:
         return leaf
     photographed = segment_photo(image, sky=True)
     return photographed if photographed.confidence > _SURE_PHOTO else leaf
