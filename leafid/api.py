@@ -175,10 +175,15 @@ def read_training_pictures(
     collection: Labelled, assume_type: TypeName | None
 ) -> list[Picture]:
     """Read pictures, and select what to learn from, as `select_pictures` does."""
-    source = "the collection"
+    pictures = read_with_type(collection, assume_type)
+    return select_pictures(pictures, source=name_source(collection))
+
+
+def name_source(collection: Labelled, name: str = "the collection") -> str:
+    """Name a collection after its folder, if it is one that was read."""
     if isinstance(collection, Collection):
-        source = str(collection.root)
-    return select_pictures(read_with_type(collection, assume_type), source=source)
+        name = str(collection.root)
+    return name
 
 
 def read_with_type(

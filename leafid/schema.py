@@ -9,6 +9,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from numbers import Real
 from os import PathLike
 from types import NoneType, UnionType
 from typing import (
@@ -33,6 +34,7 @@ _WORDS = {
     Iterable: "several values",
     NoneType: "nothing",
     PathLike: "a path",
+    Real: "a number",
     bool: "true or false",
     float: "a number",
     int: "a whole number",

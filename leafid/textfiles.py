@@ -234,6 +234,8 @@ class LineProblems:
         #: Lines, infinity for the file as a whole, and messages.
         self._messages: list[tuple[float, str]] = []
         self._count = 0
+        #: What lines with problems are about, where it is known, as they have it.
+        self.subjects: set[str] = set()
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
     def __len__(self) -> int:
@@ -251,9 +253,11 @@ class LineProblems:
                 messages.append(f"{self.file}: and {count_noun(more, 'problem')} more")
             raise ProblemsError(messages)
 
-    def add(self, line: int | None, problem: str) -> None:
+    def add(self, line: int | None, problem: str, subject: str | None = None) -> None:
         """Add a problem ("expected …, found …") of a line, or of the whole file."""
         self._count += 1
+        if subject is not None:
+            self.subjects.add(subject)
         if len(self._messages) < MAX_PROBLEMS:
             place = str(self.file)
             if line is not None:

@@ -15,4 +15,4 @@ SURFACE_TYPE_VERSION = 1
 #: Of the traits that a model learns of its species.
 TRAIT_VERSION = 4
 #: Of the drawings of pictures without a leaf.
-DRAWING_VERSION = 6
+DRAWING_VERSION = 7

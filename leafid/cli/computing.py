@@ -52,7 +52,7 @@ def open_loader(options: CacheOptions, console: Console) -> Iterator[FeatureLoad
             )
         except LeafidError as error:
             console.warn(f"{error}; nothing is cached")
-        yield FeatureLoader(cache, options.jobs, console.progress)
+        yield FeatureLoader(cache, options.jobs)
 
 
 def map_pictures(
@@ -68,7 +68,7 @@ def map_pictures(
     results. Pictures that can't be read are left out and reported.
     """
     pictures = collection.pictures
-    loader = FeatureLoader(jobs=options.jobs, progress=console.progress)
+    loader = FeatureLoader(jobs=options.jobs)
     with_types = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):

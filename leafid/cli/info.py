@@ -128,7 +128,7 @@ def _write_similar(
     table: str, jobs: int, collection: Collection, console: Console
 ) -> None:
     """Write the table of plants: each group of similar pictures is a plant."""
-    loader = FeatureLoader(jobs=jobs, progress=console.progress)
+    loader = FeatureLoader(jobs=jobs)
     labelled = collection.select_labelled().pictures
     pictures = [picture for picture in labelled if picture.file.is_file()]
     plants = {p.file: p.plant or p.title for p in pictures}

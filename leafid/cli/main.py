@@ -27,6 +27,7 @@ from leafid.errors import (
     naming_what_to_install,
     to_one_line,
 )
+from leafid.parallel.progress import showing_progress
 from leafid.textfiles import read_records
 from leafid.translation import DEFAULT_LANGUAGE, using_language
 
@@ -141,6 +142,7 @@ def _dispatch(words: list[str], console: Console, debug: bool) -> int:
     with (
         _logging_to(console, logging.DEBUG if debug else logging.INFO),
         using_language(language),
+        showing_progress(console.progress),
     ):
         return module.run(options, console) or console.status
 

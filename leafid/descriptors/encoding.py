@@ -261,10 +261,13 @@ class FisherEncoder(Encoder):
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
+        # Allocating memory for each batch would take longer than to fill it.
+        buffer = np.ones((_BATCH_SIZE, 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            ones = np.ones((len(batch), 1), np.float32)
-            extended = np.hstack([batch, batch * batch, ones])
+            extended = buffer[: len(batch)]
+            extended[:, :n_values] = batch
+            np.multiply(batch, batch, out=extended[:, n_values:-1])
             # A row for each mode: maxima and sums over the modes run along the
             # features, many at a time.
             posteriors = self._coefficients @ extended.T

@@ -18,6 +18,15 @@ from leafid.descriptors.registry import (
     get_column_names,
     measure_families,
 )
+from leafid.features.leaf_measures import (
+    CONDITIONS,
+    N_COLOUR_VALUES,
+    N_MASK_VALUES,
+    PHOTO_FAMILIES,
+    SHEET_FAMILIES,
+    describe_colours,
+    describe_mask,
+)
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.condition import Condition, measure_condition
@@ -38,11 +47,6 @@ TYPE_SIDE = 400
 #: The name of the vector by which leaves are recognised. All recipes have it beside the
 #: vectors of their experts.
 LEAF_MEASURES = "leaf measures"
-# Families that take little time. Families that experts have are measured anyway.
-_LEAF_FAMILIES = {"hu", "arch", "triangle", "lobes"}
-# The size of the leaf in pixels and the light are the camera's.
-_CONDITIONS = ("confidence", "n_leaves", "cut", "may_be_several")
-_N_MASK_SHARES = 2
 # Side of the thumbnail that features of types are measured on, and width of its rim, in
 # pixels.
 _THUMBNAIL_SIDE = 48
@@ -77,6 +81,9 @@ class FeatureExtractor:
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
+    #: Whether the pictures show leaves on the tree, which are distinguished from other
+    #: things by colours.
+    is_photo: bool = False
 
     @property
     def vector_names(self) -> list[str]:
@@ -87,7 +94,11 @@ class FeatureExtractor:
         """Get the expert that a vector is for."""
         if name != LEAF_MEASURES:
             return self.experts[name]
-        families = _LEAF_FAMILIES.union(*(e.families for e in self.experts.values()))
+        families = PHOTO_FAMILIES
+        if not self.is_photo:
+            families = SHEET_FAMILIES.union(
+                *(e.families for e in self.experts.values())
+            )
         ordered = tuple(family for family in FAMILIES if family in families)
         return Expert(descriptor="measures", families=ordered)
 
@@ -111,7 +122,7 @@ class FeatureExtractor:
             self.get_expert(name).make_feature_key(),
         ]
         if name == LEAF_MEASURES:
-            words += _CONDITIONS
+            words += [*CONDITIONS, self.is_photo]
         if self.needed_parts == "nothing":
             words.append("not segmented")
         if self.needed_parts == "leaf":
@@ -129,7 +140,10 @@ class FeatureExtractor:
     def count_leaf_measures(self) -> int:
         """Count the values of `LEAF_MEASURES`."""
         columns = get_column_names(self.get_expert(LEAF_MEASURES).families)
-        return len(columns) + len(_CONDITIONS) + _N_MASK_SHARES
+        number = len(columns) + N_MASK_VALUES
+        if self.is_photo:
+            number += N_COLOUR_VALUES + N_TYPE_FEATURES
+        return number
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture.
@@ -158,7 +172,11 @@ class FeatureExtractor:
             else:
                 parts = [measures[family] for family in expert.families]
                 if name == LEAF_MEASURES:
-                    parts.append(_describe_mask(views.segmentation, condition))
+                    parts.append(describe_mask(views.segmentation, condition))
+                    if self.is_photo:
+                        mask = views.segmentation.mask
+                        parts.append(describe_colours(views.image, mask))
+                        parts.append(measure_type_features(views.image))
                 vectors[name] = np.concatenate(parts)
         return Features(vectors, condition)
 
@@ -201,14 +219,6 @@ class PictureViews:
                 )
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
-
-
-def _describe_mask(leaf: Segmentation, condition: Condition) -> np.ndarray:
-    """Give the condition of the mask, and its shares: of the picture, and of blade."""
-    values = [getattr(condition, name) for name in _CONDITIONS]
-    n_pixels = np.count_nonzero(leaf.mask)
-    shares = [n_pixels / leaf.mask.size, np.count_nonzero(leaf.blade) / n_pixels]
-    return np.array([*values, *shares], np.float32)
 
 
 def name_versions() -> str:

@@ -33,23 +33,17 @@ from leafid.features.extractor import FeatureExtractor, Features, name_versions
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.files import StrPath
 from leafid.parallel.mapping import check_jobs, ordered_map
+from leafid.parallel.progress import show_progress
 from leafid.pictures.header import hash_picture_file
 from leafid.pictures.picture import Picture
 from leafid.translation import get_language, using_language
 
 T = TypeVar("T")
-#: ``progress(items, total, caption)`` passes the items on.
-Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 _log = logging.getLogger(__name__)
 
 # Number of pictures that are looked up, and stored, together: their values are in
 # memory at once, and workers may be as far ahead of the consumer.
 _LOOKED_UP_AT_ONCE = 128
-
-
-def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
-    """Show no progress."""
-    return iter(items)
 
 
 @dataclass
@@ -60,7 +54,6 @@ class FeatureLoader:
     cache: FeatureCache | None = None
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
-    progress: Progress = pass_through
     #: The step of the work that is being done, with which captions start: ``2/3
     #: photo``.
     step: str = ""
@@ -146,7 +139,7 @@ class FeatureLoader:
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
         caption = ": ".join(filter(None, (self.step, what)))
-        return self.progress(items, total, caption)
+        return show_progress(items, total, caption)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None where its file can't be read."""

@@ -7,7 +7,7 @@ also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,13 +21,18 @@ from leafid.segmentation.pixels import make_square
 from leafid.segmentation.result import Image, Mask
 
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
+_TESTED_PHOTOGRAPHS = ("astronaut", "rocket")
+_LEARNED_PHOTOGRAPHS = sorted(
+    {file.stem for file in _PHOTOGRAPHS.glob("*.jpg")}.difference(_TESTED_PHOTOGRAPHS)
+)
 
 
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     """Draw a picture without a leaf, uint8 (H, W, 3).
 
-    It has the sheet, colours and texture of a training picture. The number is one of
-    `ALL_KINDS`. The result depends on it and on the content of the picture alone.
+    It has the sheet, colours and texture of a training picture. `ALL_KINDS` has the
+    numbers of drawings. The result depends on the number and on the content of the
+    picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     return _DRAW[number](image, mask, random)
@@ -253,21 +258,19 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
     )
 
 
-def _cut_photograph(
-    names: Sequence[str], _image: Image, _mask: Mask, random: Generator
-) -> Image:
+def _cut_photograph(name: str, _image: Image, _mask: Mask, random: Generator) -> Image:
     """Cut a part out of a photograph, mirrored or negative, in other light."""
-    photograph = read_image(_PHOTOGRAPHS / f"{random.choice(names)}.jpg")
-    shape = np.array(photograph.shape[:2])
-    share = random.uniform(0.4, 1)
-    rows, cols = (share * shape).astype(int)
-    row, col = (random.uniform(0, 1 - share, 2) * shape).astype(int)
-    part = photograph[row : row + rows, col : col + cols]
+    photograph = read_image(_PHOTOGRAPHS / f"{name}.jpg")
+    height, width = photograph.shape[:2]
+    # Of a panorama, the part is about as wide as it is high.
+    rows, cols = random.uniform(0.4, 1, 2) * (height, min(width, 1.5 * height))
+    row, col = random.uniform(0, 1, 2) * (height - rows, width - cols)
+    part = photograph[int(row) : int(row + rows), int(col) : int(col + cols)]
     if random.random() < 0.5:
         part = part[:, ::-1]
     if random.random() < 0.2:
         part = 255 - part
-    scale = max(_choose_size(random)) / max(rows, cols)
+    scale = max(_choose_size(random)) / max(part.shape[:2])
     resized = cv2.resize(np.ascontiguousarray(part), None, fx=scale, fy=scale)
     gains = random.uniform(0.7, 1.3) * random.uniform(0.85, 1.15, 3)
     return make_image(resized * gains)
@@ -329,23 +332,32 @@ def _draw_line(
     cv2.polylines(canvas, [path], False, level, thickness, cv2.LINE_AA)
 
 
-# Kinds by their numbers, which feature caches name and random draws start from: 3 was
-# another kind.
+#: Numbers of the drawings of each kind that a model learns from. Twigs of conifers
+#: count as pictures without a leaf, because the leaves of all species of the bundled
+#: model are broad. The photographs have a number each, so that folds part them.
+TRAINING_KINDS = {
+    "figure": [0],
+    "needles": [1],
+    "mosaic": [2],
+    "photograph": [*range(10, 10 + len(_LEARNED_PHOTOGRAPHS))],
+}
+#: Numbers of the drawings of each kind that is kept for testing.
+TEST_KINDS = {
+    "pattern": [4],
+    "other photograph": [*range(6, 6 + len(_TESTED_PHOTOGRAPHS))],
+}
+ALL_KINDS = TRAINING_KINDS | TEST_KINDS
+# Drawings by their numbers, which feature caches name and random draws start from: 3
+# and 5 were others.
 _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     0: _draw_figure,
     1: _draw_needles,
     2: _draw_mosaic,
     4: _draw_pattern,
-    5: partial(
-        _cut_photograph,
-        ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina"),
-    ),
-    6: partial(_cut_photograph, ("astronaut", "rocket")),
 }
-#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as
-#: pictures without a leaf, because the leaves of all species of the bundled model are
-#: broad.
-TRAINING_KINDS = {"figure": 0, "needles": 1, "mosaic": 2, "photograph": 5}
-#: Numbers of the kinds that are kept for testing, by name.
-TEST_KINDS = {"pattern": 4, "other photograph": 6}
-ALL_KINDS = TRAINING_KINDS | TEST_KINDS
+for _kind, _names in (
+    ("photograph", _LEARNED_PHOTOGRAPHS),
+    ("other photograph", _TESTED_PHOTOGRAPHS),
+):
+    for _number, _name in zip(ALL_KINDS[_kind], _names, strict=True):
+        _DRAW[_number] = partial(_cut_photograph, _name)

@@ -16,6 +16,7 @@ from leafid.features.extractor import (
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
 from leafid.grouping import group_by
+from leafid.parallel.progress import show_progress
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 
@@ -74,7 +75,7 @@ def find_similar(
     """
     by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
-    for members in loader.progress(labels, len(labels), "compare"):
+    for members in show_progress(labels, len(labels), "compare"):
         points = enumerate(loader.map_pictures(detect_points, members))
         readable = [(index, leaf) for index, leaf in points if leaf is not None]
         groups = DisjointSet(range(len(members)))

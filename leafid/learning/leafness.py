@@ -30,7 +30,9 @@ POSSIBLE_LEAF = 0.1
 _PASSING_SHARE = 0.05
 # Some trees learn without each fold of groups; all of them make the forest.
 _N_FOLDS = 5
-_TREES_PER_FOLD = 80
+_TREES_PER_FOLD = 50
+# Number of columns among which a node chooses: most say little.
+_COLUMNS_PER_NODE = 200
 # The smallest share of trees, and complement of one, whose logarithm is taken.
 _FLOOR = 0.01
 # The smallest probability whose logarithm is taken.
@@ -106,7 +108,7 @@ def fit_leafness(examples: Examples) -> tuple[Leafness, np.ndarray]:
     trees: list[Any] = []
     for fold in np.unique(folds):
         is_held_out = folds == fold
-        forest = _make_forest(int(fold))
+        forest = _make_forest(rows.shape[1], seed=int(fold))
         forest.fit(rows[~is_held_out], is_leaf[~is_held_out], weights[~is_held_out])
         shares[is_held_out] = forest.predict_proba(rows[is_held_out])[:, 1]
         trees += forest.estimators_
@@ -143,10 +145,14 @@ def _calibrate(shares: np.ndarray, leafness: Leafness) -> np.ndarray:
     return apply_logistic(slope * take_logits(shares, _FLOOR) + offset)
 
 
-def _make_forest(seed: int) -> Any:
+def _make_forest(n_columns: int, seed: int) -> Any:
     from sklearn.ensemble import ExtraTreesClassifier  # takes a second to import
 
-    return ExtraTreesClassifier(_TREES_PER_FOLD, random_state=seed)
+    return ExtraTreesClassifier(
+        _TREES_PER_FOLD,
+        max_features=min(_COLUMNS_PER_NODE, n_columns),
+        random_state=seed,
+    )
 
 
 def _store_trees(trees: Sequence[Any], calibration: np.ndarray) -> Leafness:

@@ -340,6 +340,8 @@ class Model(NotebookMixin):
         type_ = self[assume_type].identifier.type
         return [replace(picture, type=type_) for picture in records]
 
+    # A product of one row takes less time than to start threads for it.
+    @using_one_thread()
     def _answer_batch(
         self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float
     ) -> list[Answer]:
@@ -362,11 +364,7 @@ class Model(NotebookMixin):
                         "every species is ranked as equally likely",
                         picture.file,
                     )
-                # A product of one row takes less time than to start threads for it.
-                with using_one_thread():
-                    answer = model.answer(
-                        picture, features, reject_at, self.common_names
-                    )
+                answer = model.answer(picture, features, reject_at, self.common_names)
                 answers[index] = replace(
                     answer, type_probability=probability, taxa=taxa
                 )

@@ -25,7 +25,7 @@ from leafid.permissions import ESTIMATORS, check_allowed
 
 T = TypeVar("T")
 FORMAT = "leafid-model"
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 _SIZE_BYTES = 8
 _FORGERY = (
     "the model holds a classifier of scikit-learn, whose compiled code trusts the "
@@ -111,10 +111,12 @@ def read_object(path: StrPath, type_: type[T]) -> T:
         with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:
             manifest = _read_manifest(stream, arrays.metadata())
             if (version := manifest.get("format_version")) != FORMAT_VERSION:
+                remedy = "train the model again"
+                if isinstance(version, int) and version > FORMAT_VERSION:
+                    remedy = "update leafid"
                 raise LeafidError(
                     f"{path}: expected model format {FORMAT_VERSION}, found {version} "
-                    f"(written by leafid {manifest.get('program_version')}); update "
-                    "leafid or train the model again"
+                    f"(written by leafid {manifest.get('program_version')}); {remedy}"
                 )
             if _holds_estimators(manifest["model"]):
                 check_allowed(ESTIMATORS, f"{path}: {_FORGERY}")

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from leafid.grouping import count_noun
 from leafid.model.answer import Answer
 from leafid.pictures.picture import AcquisitionType, Taxon
 
@@ -77,8 +78,9 @@ class Species(Struct, frozen=True):
     thumbnails: tuple[Thumbnail, ...] = ()
 
     def __repr__(self) -> str:
-        counts = f"{self.n_pictures} pictures of {self.n_plants} plants"
-        return f"<Species {self.taxon.species}: {counts}>"
+        pictures = count_noun(self.n_pictures, "picture")
+        plants = count_noun(self.n_plants, "plant")
+        return f"<Species {self.taxon.species}: {pictures} of {plants}>"
 
 
 def find_leaf_kind(answer: Answer, species: Mapping[str, Species]) -> float | None:

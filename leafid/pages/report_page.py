@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, compress
 from operator import itemgetter
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,13 @@ from leafid.scoring.answers import (
     make_agreement_table,
     make_answer_table,
 )
-from leafid.scoring.comparison import make_comparison_table
+from leafid.scoring.comparison import make_type_tables
 from leafid.scoring.curves import CURVES, make_curve_table
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, find_metrics
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
-from leafid.scoring.score_table import ScoreOptions, make_group_table, make_groups
+from leafid.scoring.score_table import ScoreOptions, make_group_table
 from leafid.scoring.tables import Rows, Table
 from leafid.segmentation.segment import draw_overlay
 
@@ -105,10 +104,10 @@ def make_report(
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    tables = {"scores": make_group_table(full_truth, all_judged, options)}
+    scores, comparison = make_type_tables(full_truth, all_judged, options)
+    tables = {"scores": scores}
     if len(runs) > 1:
-        groups = make_groups(full_truth, [[run] for run in all_judged])
-        tables["comparison"] = make_comparison_table("type", groups, options)
+        tables["comparison"] = comparison
     if n_unknown:
         tables["open-world"] = make_group_table(
             full_truth,
@@ -133,7 +132,7 @@ def make_report(
     for judged in known:
         run = _describe_run(judged, truth, pictures)
         details.append(run)
-        suffix = f"-{PurePath(judged.name).stem}" if len(runs) > 1 else ""
+        suffix = f"-{judged.stem}" if len(runs) > 1 else ""
         for kind in ("species", "confusions", "matrix"):
             tables[f"{kind}{suffix}"] = run[kind]
         drawings[f"matrix{suffix}"] = run["matrix_svg"]

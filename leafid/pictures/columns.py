@@ -14,6 +14,7 @@ from leafid.pictures.labels import make_labels
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import Paths, name_clashing_pictures, read_and_warn
+from leafid.schema import describe_type
 
 #: An acquisition type, or a word for it.
 TypeName = AcquisitionType | str
@@ -24,18 +25,20 @@ Labelled = Paths | Collection | Iterable[Picture] | Mapping[str, Any] | Frame
 logger = logging.getLogger(__name__)
 
 
-def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
+def list_values(
+    argument: str, values: Any, *kinds: type, expected: str = ""
+) -> list[Any]:
     """List the values of an argument, or the only one.
 
-    A value of another type raises an `InputError`.
+    A value of another type raises an `InputError`, which by default names the types.
     """
     if isinstance(values, kinds) or not np.iterable(values):
         values = [values]
     entries = [*values]
     for value in entries:
         if not isinstance(value, kinds):
-            names = " or ".join(kind.__name__ for kind in kinds)
-            raise InputError(f"{argument}: expected {names}, found {value!r}")
+            expected = expected or " or ".join(map(describe_type, kinds))
+            raise InputError(f"{argument}: expected {expected}, found {value!r:.100}")
     return entries
 
 
@@ -99,7 +102,8 @@ def to_pictures(source: Any, argument: str) -> Sequence[Picture]:
     if is_frame(source):
         return _make_pictures(argument, source.columns, source.to_numpy(object))
     if not isinstance(source, Mapping):
-        return list_values(argument, source, Picture)
+        expected = "a path, a Collection, pictures, a mapping or a data frame"
+        return list_values(argument, source, Picture, expected=expected)
     columns = [*source.values()]
     if columns and all(np.iterable(c) and not isinstance(c, str) for c in columns):
         lengths = {len(column) for column in columns}

@@ -14,6 +14,7 @@ from leafid.scoring.evaluation import (
     make_options,
     read_and_judge,
 )
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.power import (
     DIFFERENCE,
     POWER,
@@ -22,15 +23,16 @@ from leafid.scoring.power import (
     count_plants_needed,
 )
 from leafid.scoring.reading.inputs import to_ground_truth
-from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.reading.truth import GroundTruth
+from leafid.scoring.resampling import Bootstrap, correct_holm
 from leafid.scoring.score_table import (
+    Comparisons,
     Intervals,
     ScoredGroup,
     ScoreOptions,
-    compute_statistics,
+    compare_runs,
     describe_options,
     estimate_scores,
-    find_differences,
     make_groups,
     make_score_table,
 )
@@ -41,7 +43,7 @@ from leafid.scoring.tables import Cell, Estimate, Rows, Table
 def compare(
     truth: TruthLike,
     runs: RunsLike,
-    metrics: Iterable[str] | None = ("S",),
+    metrics: Iterable[str] | None = None,
     *,
     intervals: Intervals = "bounds",
     bootstrap: Bootstrap | None = None,
@@ -78,15 +80,26 @@ def compare(
     _, judged = read_and_judge(runs, ground_truth)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")
-    groups = make_groups(ground_truth, [[run] for run in judged])
-    scores = make_score_table("Scores by acquisition type", "type", groups, options)
-    return Records(make_comparison_table("type", groups, options), {"scores": scores})
+    scores, differences = make_type_tables(ground_truth, judged, options)
+    return Records(differences, {"scores": scores})
+
+
+def make_type_tables(
+    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> tuple[Table, Table]:
+    """Tabulate the scores of runs by acquisition type, and their differences."""
+    groups = make_groups(truth, [[run] for run in runs])
+    comparisons = compare_runs(groups, options)
+    title = "Scores by acquisition type"
+    scores = make_score_table(title, "type", groups, options, comparisons)
+    return scores, make_comparison_table("type", groups, options, comparisons)
 
 
 def make_comparison_table(
     heading: str,
     groups: Sequence[ScoredGroup],
     options: ScoreOptions,
+    comparisons: Comparisons,
     *,
     first_only: bool = False,
 ) -> Table:
@@ -99,20 +112,21 @@ def make_comparison_table(
     needed = f"plants for {DIFFERENCE:g}"
     rows: Rows = []
     for group, metric in product(groups, options.metrics):
-        statistics = compute_statistics(metric, group.answers)
-        tests = find_differences(statistics, bootstrap, first_only=first_only)
-        differences = estimate_scores(
-            statistics, options, [(a, b) for a, b, *_ in tests]
-        )
-        for (*pair, p, corrected, by_plant), difference in zip(
-            tests, differences, strict=True
+        comparison = comparisons[group.name, metric.name]
+        statistics = comparison.statistics
+        tests = [test for test in comparison.differences if not (first_only and test.a)]
+        pairs = [(test.a, test.b) for test in tests]
+        p_values = correct_holm([test.p for test in tests]).tolist()
+        differences = estimate_scores(statistics, options, pairs)
+        for test, corrected, difference in zip(
+            tests, p_values, differences, strict=True
         ):
             row: list[Cell] = [group.name, metric.name]
-            row += [group.answers[run][0].title for run in pair]
-            row += [Estimate(statistics[run].compute()) for run in pair]
-            row += [difference, p, corrected]
-            row.append(compute_effect_size(difference.value, by_plant))
-            row.append(count_plants_needed(by_plant, bootstrap.seed))
+            row += [group.answers[run][0].title for run in (test.a, test.b)]
+            row += [Estimate(statistics[run].compute()) for run in (test.a, test.b)]
+            row += [difference, test.p, corrected]
+            row.append(compute_effect_size(difference.value, test.by_plant))
+            row.append(count_plants_needed(test.by_plant, bootstrap.seed))
             rows.append(row)
     notes = [
         *describe_options(options),

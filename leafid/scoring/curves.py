@@ -13,7 +13,7 @@ from leafid.metrics.confidence import open_set_curve, reliability_curve
 from leafid.notebook import get_axes
 from leafid.scoring.evaluation import Records, RunsLike, TruthLike, read_and_judge
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import find_metric, score_selectively, split_scores
+from leafid.scoring.metrics import score_selectively, split_scores
 from leafid.scoring.reading.inputs import to_ground_truth
 from leafid.scoring.tables import Rows, Table
 
@@ -22,7 +22,7 @@ _MARKERS = 15
 
 
 def _compute_reliability(run: JudgedRun) -> Sequence[Floats]:
-    find_metric("ece").check_scores(run)
+    run.check_probabilities("reliability")
     known = run.select(run.is_known)
     return reliability_curve(known.first_score, known.rank == 1)
 

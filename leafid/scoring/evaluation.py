@@ -179,7 +179,8 @@ def evaluate(
         of species on average: the table "average".
     validation : as `runs`, optional
         With `average`, the runs on validation pictures that the thresholds are fitted
-        on, one for each run; by default the runs that are scored.
+        on, one for each run, of the same name or in the same order; by default the runs
+        that are scored.
     plants : bool, default False
         Score plants that are identified from several pictures: the table "plants".
     qrels : path-like, optional
@@ -232,7 +233,12 @@ def evaluate(
     full_truth = to_ground_truth(
         truth, part=part, only_type=only_type, taxonomy=taxonomy
     )
-    answers, judged = read_and_judge(runs, full_truth, official=official)
+    answers, judged = read_and_judge(
+        runs,
+        full_truth,
+        official=official,
+        leave_out_missing=options.leave_out_missing,
+    )
     fitted = [] if validation is None else to_runs(validation, None)
     if fitted and not (sizes and len(fitted) == len(answers)):
         raise UsageError(
@@ -240,6 +246,9 @@ def evaluate(
             f"{count_noun(len(fitted), 'validation run')} for "
             f"{count_noun(len(answers), 'run')}"
         )
+    by_name = {run.name: run for run in fitted}
+    if by_name.keys() == {run.name for run in answers}:
+        fitted = [by_name[run.name] for run in answers]
     names = [metric.name for metric in options.metrics]
     if "S-family" in names or output is not None:
         warn_of_families(judged)
@@ -272,7 +281,7 @@ def evaluate(
             leave_out_missing=options.leave_out_missing,
         )
         write_files(output, files)
-        logger.info("%d files written to %s", len(files), output)
+        logger.info("%s written to %s", count_noun(len(files), "file"), output)
     return Records(tables.pop(groups[0]), tables)
 
 
@@ -315,8 +324,12 @@ def _check_bootstrap(resamples: PositiveInt, confidence: float, seed: Seed) -> N
 
 
 def read_and_judge(
-    runs: RunsLike, truth: GroundTruth, *, official: bool = False
+    runs: RunsLike,
+    truth: GroundTruth,
+    *,
+    official: bool = False,
+    leave_out_missing: bool = False,
 ) -> tuple[list[Run], list[JudgedRun]]:
     """Make runs of what a caller has, and judge them."""
     answers = to_runs(runs, truth.known, official=official)
-    return answers, judge_runs(answers, truth, leave_out_missing=official)
+    return answers, judge_runs(answers, truth, leave_out_missing=leave_out_missing)

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from leafid.checking import check_arguments
 from leafid.errors import LeafidError
+from leafid.grouping import count_noun
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WILDCARD, WRONG_ERROR
 from leafid.pictures.columns import Labelled, TypeName, read_pictures
@@ -124,7 +125,7 @@ def make_hierarchy_table(
         columns=["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD],
         rows=rows,
         notes=[
-            f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered "
-            "at each rank"
+            f"{count_noun(len(truth), 'picture')}, {len(taxonomy.species)} species; "
+            "correct/answered at each rank"
         ],
     )

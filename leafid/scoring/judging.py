@@ -72,9 +72,21 @@ class JudgedRun:
         return strip_run_suffix(self.name)
 
     @property
+    def stem(self) -> str:
+        """The beginning of the names of files about the run."""
+        return self.title.replace("/", "-")
+
+    @property
     def covered(self) -> Booleans:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
+
+    def check_probabilities(self, purpose: str) -> None:
+        """Raise a `LeafidError` if scores, which the purpose needs, aren't such."""
+        if self.problem:
+            raise LeafidError(
+                f"{self.problem}; {purpose} is computed from probabilities"
+            )
 
     def select(self, rows: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""

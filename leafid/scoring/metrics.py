@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import UsageError
 from leafid.metrics.averages import (
     Booleans,
     Floats,
@@ -78,10 +78,8 @@ class Metric:
 
     def check_scores(self, run: JudgedRun) -> None:
         """Raise a `LeafidError` if the metric needs probabilities that a run lacks."""
-        if self.needs_probabilities and run.problem:
-            raise LeafidError(
-                f"{run.problem}; {self.name} is computed from probabilities"
-            )
+        if self.needs_probabilities:
+            run.check_probabilities(self.name)
 
     def compute_statistics(
         self, run: JudgedRun, n_plants: int, names: Indices

@@ -13,7 +13,6 @@ what the README leaves open: in ``…ByGenus`` and ``…ByFamily`` a picture
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import chain
-from pathlib import PurePath
 
 import numpy as np
 
@@ -67,7 +66,7 @@ def format_official_files(
     dict of str to str
         The content of each file by its name.
     """
-    stems = {PurePath(run.name).stem for run in runs}
+    stems = {run.stem for run in runs}
     if len(runs) > 1 and (names := stems & {ALL_RUNS, MEAN_OF_RUNS}):
         raise UsageError(
             f"--output: expected no run called {min(names)}, as the files about all "
@@ -75,7 +74,7 @@ def format_official_files(
         )
     counted: dict[str, _CountedRun] = {}
     for run in runs:
-        counted[PurePath(run.name).stem] = run, run.covered | (not leave_out_missing)
+        counted[run.stem] = run, run.covered | (not leave_out_missing)
     everything = [*counted.values()]
     files = {SCORES: _format_scores(truth, everything)}
     for stem, counted_run in counted.items():

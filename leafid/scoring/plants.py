@@ -122,14 +122,14 @@ def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
                 n_plants, *scores = score_plants(plants, size)
                 if n_plants:
                     number = size or "all"
-                    rows.append([f"{name}, {type_}", number, n_plants, *scores])
+                    rows.append([type_, name, number, n_plants, *scores])
     note = (
         "single: share of the pictures of these plants that are named correctly by "
         "themselves, averaged by plant"
     )
     return Table(
         title="Per plant, fused from several pictures",
-        columns=["run", "pictures", "plants", "single", "top-1", "S"],
+        columns=["type", "run", "pictures", "plants", "single", "top-1", "S"],
         rows=rows,
         notes=[note],
     )

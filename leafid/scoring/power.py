@@ -9,7 +9,10 @@ References
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import combinations
+from math import isnan
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +23,12 @@ from leafid.metrics.averages import (
     divide,
     to_indices,
 )
-from leafid.scoring.resampling import Statistics, subtract
+from leafid.scoring.resampling import (
+    Bootstrap,
+    Statistics,
+    randomisation_test,
+    subtract,
+)
 
 #: The probability below which a difference is significant.
 SIGNIFICANT = 0.05
@@ -38,6 +46,36 @@ _SIMULATIONS = 1000
 _SIZES = 16
 # Multiples of the number of plants by the normal distribution that are tried.
 _MULTIPLES = np.geomspace(0.25, 4, 140)
+
+
+class Difference(NamedTuple):
+    """A difference between two runs, and its test."""
+
+    #: The indices of the runs.
+    a: int
+    b: int
+    #: Two-sided, not corrected for the number of pairs.
+    p: float
+    #: By how much they differ on plants, as `score_plants_alone` scores them.
+    by_plant: Floats
+
+
+def find_differences(
+    statistics: Sequence[Statistics], bootstrap: Bootstrap
+) -> list[Difference]:
+    """Test every two of the runs that have a score."""
+    indices = [
+        index
+        for index, score in enumerate(statistics)
+        if score.sums.shape[0] and not isnan(score.compute())
+    ]
+    pairs = [*combinations(indices, 2)]
+    p_values = randomisation_test(statistics, pairs, bootstrap)
+    by_plant = score_plants_alone(statistics)
+    return [
+        Difference(a, b, p, subtract(by_plant[a], by_plant[b]))
+        for (a, b), p in zip(pairs, p_values, strict=True)
+    ]
 
 
 def score_plants_alone(runs: Sequence[Statistics]) -> list[Floats]:

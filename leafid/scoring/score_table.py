@@ -3,21 +3,22 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import chain, product
 from math import isnan
 from typing import Any, Literal
 
 import numpy as np
 
 from leafid.errors import UsageError
-from leafid.metrics.averages import Floats, Indices
+from leafid.metrics.averages import Indices
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
 from leafid.scoring.power import (
     POWER,
     SIGNIFICANT,
+    Difference,
+    find_differences,
     find_smallest_difference,
-    score_plants_alone,
 )
 from leafid.scoring.reading.truth import ALL, TYPE_ORDER, UNKNOWN, GroundTruth
 from leafid.scoring.resampling import (
@@ -26,7 +27,6 @@ from leafid.scoring.resampling import (
     average_statistics,
     bootstrap_scores,
     correct_holm,
-    randomisation_test,
     subtract,
 )
 from leafid.scoring.tables import LETTERS, Cell, Estimate, Rows, Table
@@ -70,6 +70,18 @@ class ScoredGroup:
     #: For a group of one species: the answers to all pictures, of which others may be
     #: taken for this species.
     everything: Sequence[Sequence[JudgedRun]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the scores of runs on a group of pictures are computed from, and tests."""
+
+    statistics: Sequence[Statistics]
+    differences: Sequence[Difference]
+
+
+#: By the names of group and metric.
+Comparisons = Mapping[tuple[str, str], Comparison]
 
 
 def make_groups(
@@ -136,27 +148,54 @@ def make_group_table(
     return make_score_table(title or f"Scores by {heading}", by, groups, options)
 
 
+def compare_runs(
+    groups: Sequence[ScoredGroup], options: ScoreOptions, *, is_tested: bool = True
+) -> Comparisons:
+    """Compute what scores are made of, and test the runs where that is asked for."""
+    comparisons = {}
+    for group, metric in product(groups, options.metrics):
+        answers = group.answers
+        names = None
+        if group.everything:
+            # Pictures of other species are all of the same name: -1.
+            names = np.array([-1, answers[0][0].label[0]])
+            # Scores of names count pictures outside the group that get them.
+            if metric.score_names:
+                answers = group.everything
+        if options.leave_out_missing:
+            answers = _leave_out_missing(answers)
+        statistics = compute_statistics(metric, answers, names)
+        differences = []
+        if is_tested:
+            differences = find_differences(statistics, options.bootstrap)
+        comparisons[group.name, metric.name] = Comparison(statistics, differences)
+    return comparisons
+
+
 def make_score_table(
     title: str,
     heading: str,
     groups: Sequence[ScoredGroup],
     options: ScoreOptions,
+    comparisons: Comparisons | None = None,
 ) -> Table:
     """Tabulate the scores of each run on each group of pictures, called `heading`.
 
     Of several runs, scores are marked that are the best, or significantly better than
     other runs' scores. There is no test of more runs than there are `LETTERS`, or of
     `GROUPS`. A score is NaN where no picture counts, its interval also where there is a
-    single plant.
+    single plant. `comparisons` are computed here where they aren't given.
     """
     is_tested = heading not in GROUPS
     names = dict.fromkeys(run[0].title for group in groups for run in group.answers)
     letters: dict[str, str] = {}
     if is_tested and 1 < len(names) <= len(LETTERS):
         letters = dict(zip(names, LETTERS, strict=False))
+    if comparisons is None:
+        comparisons = compare_runs(groups, options, is_tested=bool(letters))
     rows: list[list[Any]] = []
     for group in groups:
-        rows += _score_group(group, options, letters)
+        rows += _score_group(group, options, letters, comparisons)
     details = {"missing", "plants"}
     if not any(row[3] for row in rows):
         details.add("left out")
@@ -192,14 +231,15 @@ def make_score_table(
 
 
 def _score_group(
-    group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]
+    group: ScoredGroup,
+    options: ScoreOptions,
+    letters: Mapping[str, str],
+    comparisons: Comparisons,
 ) -> Rows:
     """Make the row of each run on a group of pictures."""
     answers = group.answers
-    everything = group.everything or answers
     if options.leave_out_missing:
         answers = _leave_out_missing(answers)
-        everything = _leave_out_missing(everything)
     rows: Rows = []
     for run, parts in zip(group.answers, answers, strict=True):
         known = [part.select(part.is_known) for part in parts]
@@ -213,16 +253,10 @@ def _score_group(
         ]
         n_plants = len(np.unique(np.concatenate([part.plant for part in known])))
         rows.append([group.name, run[0].title, *counts, n_plants])
-    names = None
-    if group.everything:
-        # Pictures of other species are all of the same name: -1.
-        names = np.array([-1, group.answers[0][0].label[0]])
     marks = [letters.get(run[0].title, "") for run in group.answers]
     for metric in options.metrics:
-        # Scores of names count pictures outside the group that get them.
-        scored_answers = everything if metric.score_names else answers
-        statistics = compute_statistics(metric, scored_answers, names)
-        estimates = _mark_scores(metric, statistics, options, marks)
+        comparison = comparisons[group.name, metric.name]
+        estimates = _mark_scores(metric, comparison, options, marks)
         for row, estimate in zip(rows, estimates, strict=True):
             row.append(estimate)
     return rows
@@ -236,7 +270,7 @@ def _leave_out_missing(
 
 def _mark_scores(
     metric: Metric,
-    statistics: Sequence[Statistics],
+    comparison: Comparison,
     options: ScoreOptions,
     letters: Sequence[str],
 ) -> list[Estimate]:
@@ -245,24 +279,23 @@ def _mark_scores(
     A score is also marked by the letters of runs that it is significantly better than;
     without letters, nothing is tested.
     """
-    estimates = estimate_scores(statistics, options)
+    estimates = estimate_scores(comparison.statistics, options)
     scores = np.array([estimate.value for estimate in estimates])
     if metric.is_error:
         scores = -scores
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
-    differences = []
-    if all(letters):
-        differences = find_differences(statistics, options.bootstrap)
+    differences = comparison.differences if all(letters) else []
     worse = [""] * len(scores)
     p_values = [dict.fromkeys(filter(None, letters), np.nan) for _ in scores]
-    for *pair, _, p, _ in differences:
-        worst, better = sorted(pair, key=scores.__getitem__)
+    corrected = correct_holm([test.p for test in differences]).tolist()
+    for test, p in zip(differences, corrected, strict=True):
+        worst, better = sorted((test.a, test.b), key=scores.__getitem__)
         p_values[worst][letters[better]] = p
         p_values[better][letters[worst]] = p
         if p < SIGNIFICANT:
             worse[better] += letters[worst]
-    smallest = find_smallest_difference([by_plant for *_, by_plant in differences])
+    smallest = find_smallest_difference([test.by_plant for test in differences])
     is_best = (subtract(scores, np.nanmax(scores)) == 0).tolist()
     return [
         replace(
@@ -290,9 +323,8 @@ def compute_statistics(
     parts = [part for run in answers for part in run]
     n_plants = 1 + max(int(part.plant.max(initial=0)) for part in parts)
     if names is None:
-        names = np.unique(
-            np.concatenate([[*part.label, *part.first] for part in parts])
-        )
+        columns = [(part.label, part.first) for part in parts]
+        names = np.unique(np.concatenate([*chain(*columns)]))
     statistics = []
     for run in answers:
         scores = [metric.compute_statistics(part, n_plants, names) for part in run]
@@ -358,26 +390,3 @@ def describe_options(options: ScoreOptions) -> list[str]:
     if spread and any(metric.score_pictures for metric in options.metrics):
         notes.append(f"{spread}, bootstrap over plants, {bootstrap}")
     return notes
-
-
-def find_differences(
-    statistics: Sequence[Statistics], bootstrap: Bootstrap, *, first_only: bool = False
-) -> list[tuple[int, int, float, float, Floats]]:
-    """Test every two of the runs that have a score, or each with the first one.
-
-    Returns the indices of both, p, p after Holm's correction, and by how much they
-    differ on plants, as `score_plants_alone` scores them.
-    """
-    indices = [
-        index
-        for index, score in enumerate(statistics)
-        if score.sums.shape[0] and not isnan(score.compute())
-    ]
-    pairs = [(a, b) for a, b in combinations(indices, 2) if not (first_only and a)]
-    p_values = randomisation_test(statistics, pairs, bootstrap)
-    corrected = correct_holm(p_values).tolist()
-    by_plant = score_plants_alone(statistics)
-    return [
-        (a, b, p, holm, subtract(by_plant[a], by_plant[b]))
-        for (a, b), p, holm in zip(pairs, p_values, corrected, strict=True)
-    ]

@@ -1,5 +1,6 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
+from functools import cache
 from typing import Any
 
 import cv2
@@ -94,13 +95,18 @@ def erase(image: Image, mask: Mask, kept: Mask | bool = False) -> Image:
     return cv2.copyTo(sheet, wide, image.copy())
 
 
-def estimate_sheet(image: Image, mask: Mask) -> Image:
-    """Estimate the colour of the sheet everywhere from what lies outside a mask."""
+def estimate_sheet(image: Image, mask: Mask, *, in_lab: bool = False) -> Image:
+    """Estimate the colour of the sheet everywhere from what lies outside a mask.
+
+    It is in BGR, or 8-bit Lab.
+    """
     small = shrink(image, _SIDE)
     size = small.shape[1::-1]
     share = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_AREA)
-    sheet = interpolate_sheet(small, share == 0).clip(0, 255)
-    return cv2.resize(sheet.astype(np.uint8), image.shape[1::-1])
+    sheet = interpolate_sheet(small, share == 0).clip(0, 255).astype(np.uint8)
+    if in_lab:
+        sheet = cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB)
+    return cv2.resize(sheet, image.shape[1::-1])
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
@@ -149,6 +155,8 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     return np.asarray(solution, np.float32).T
 
 
+# Many pictures have one shape.
+@cache
 def _make_basis(rows: int, cols: int) -> Values:
     """List monomials up to third order in row and column, from -1 to 1: (10, H · W)."""
     row, col = np.meshgrid(

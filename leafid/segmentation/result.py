@@ -72,6 +72,8 @@ class Segmentation(NotebookMixin):
     #: The picture of a sheet that the leaf was cut out of, which `outline_confidence`
     #: is measured in.
     picture: Image | None = None
+    #: Whether the mask is known to be in one piece, but for small ones.
+    is_whole: bool = False
 
     @classmethod
     def from_mask(cls, mask: ArrayLike) -> "Segmentation":
@@ -143,7 +145,8 @@ class Segmentation(NotebookMixin):
     @cached_property
     def may_be_several(self) -> bool:
         """Whether the mask may be of several leaves that touch, or nearly so."""
-        return may_be_several(self.mask[get_window(self.box)])
+        window = get_window(self.box)
+        return may_be_several(self.mask[window], is_whole=self.is_whole)
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:

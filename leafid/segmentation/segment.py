@@ -11,7 +11,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.background import erase
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.regions import split_leaves
+from leafid.segmentation.regions import may_be_split, split_leaves
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheets.sheet import segment_sheet
 
@@ -47,6 +47,8 @@ def segment_pieces(
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
     leaf = replace(segment_sheet(image), picture=image)
+    if not may_be_split(leaf.mask):
+        return [replace(leaf, is_whole=True)]
     masks = split_leaves(leaf.mask, image)
     if len(masks) == 1:
         return [leaf]

@@ -9,6 +9,7 @@ from typing import Any
 from leafid.api import (
     assign_types_and_warn,
     load_recipes,
+    name_source,
     open_loader,
     read_with_type,
     select_pictures,
@@ -18,7 +19,7 @@ from leafid.errors import InputError, LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.files import StrPath
 from leafid.pictures.columns import Labelled, TypeName, is_path, list_values
-from leafid.pictures.picture import Collection, Picture
+from leafid.pictures.picture import Picture
 from leafid.pictures.splitting.folds import (
     Folds,
     FoldsLike,
@@ -134,7 +135,7 @@ def crossval(
         pictures of each split in the collection, all of whose pictures have a label.
     repeats : int, optional
         The number of seeds, which start at `seed`: by default 3, or as many as given
-        folds have.
+        folds have, whose numbers then are the seeds.
     by : {"plant", "author", "place", "day", "collection"}, default "plant"
         What folds keep together.
     hold_out : {"plant", "author", "place", "day", "collection"}, optional
@@ -146,9 +147,11 @@ def crossval(
     sessions : bool, default False
         Let the answers to pictures of one author, day and place support one another.
     open_world : bool, default False
-        Score how unknown species and pictures without a leaf are rejected.
+        Score how unknown species and pictures without a leaf are rejected, by scores of
+        its own without intervals.
     models : bool, default False
-        Train complete models, which takes longer, and hand them out.
+        Train complete models, which takes longer, and hand them out. They have
+        codebooks of their own.
     metrics, intervals, bootstrap
         As in `leafid.evaluate`.
     shared_codebooks : bool, default False
@@ -176,8 +179,6 @@ def crossval(
         raise UsageError(
             "expected --open-world without --sessions, --output and --metrics"
         )
-    if models and shared_codebooks:
-        raise UsageError("expected models without shared_codebooks, found both")
     options = make_options(metrics, intervals, bootstrap)
     with open_loader(jobs, cache) as loader:
         labelled = _select(collection, folds, assume_type, parts=parts)
@@ -235,14 +236,13 @@ def _select(
 ) -> list[Picture]:
     """Select the labelled pictures that folds are of: with indices, all pictures."""
     pictures = read_with_type(collection, assume_type)
-    source = "the collection"
-    if isinstance(collection, Collection):
-        source = str(collection.root)
     has_indices = are_indices(folds)
     all_parts = parts or has_indices
     if isinstance(folds, Folds):
         all_parts = {picture.part for picture in folds.pictures} != {"train"}
-    selected = select_pictures(pictures, all_parts=all_parts, source=source)
+    selected = select_pictures(
+        pictures, all_parts=all_parts, source=name_source(collection)
+    )
     if has_indices and len(selected) < len(pictures):
         raise InputError(
             f"folds: expected a label of all {len(pictures)} pictures with indices, or "
@@ -294,12 +294,10 @@ def experiment(
     grid = read_experiment(plan)
     named: dict[str, Labelled] = {}
     for number, collection in enumerate(collections, 1):
-        root: Any = collection
-        if isinstance(collection, Collection):
-            root = collection.root
-        name = f"collection {number}"
-        if is_path(root):
-            name = Path(root).name or str(root)
+        source = name_source(collection, f"collection {number}")
+        if is_path(collection):
+            source = str(collection)
+        name = Path(source).name or source
         if name in named:
             raise LeafidError(
                 "expected collections whose folders have different names, found "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
@@ -97,13 +98,21 @@ def cross_validate(
     test_type : AcquisitionType, optional
         The type that the recipes answer for, whatever type the pictures have.
     keep_models : bool
-        Train complete models, which takes longer, and hand them out.
+        Train complete models, which takes longer, and hand them out. They have
+        codebooks of their own.
 
     Yields
     ------
     FoldAnswers
         The answers of every split and type that has test and training pictures there.
+
+    Raises
+    ------
+    UsageError
+        When models are to be kept that share codebooks.
     """
+    if keep_models and shared_codebooks:
+        raise UsageError("expected models without shared_codebooks, found both")
     trainer = _SplitTrainer(pictures, recipes, loader, shared_codebooks)
     for split in splits:
         queries = group_by(split.test, lambda index: pictures[index].type)
@@ -302,13 +311,13 @@ def _answer_non_leaves(
     """Answer pictures without a leaf, by kind, with the background of pictures."""
     answers: dict[str, list[Answer]] = {}
     identifier = model.identifier
-    for kind, views in load_non_leaves(
+    for kind, _, views in load_non_leaves(
         identifier.extractor,
         identifier.type,
         pictures,
         loader=loader,
         number=N_TESTED_NON_LEAVES,
-        kinds=ALL_KINDS,
+        kinds=[*ALL_KINDS],
     ):
         picture = Picture(Path(kind))
         answers.setdefault(kind, []).extend(

@@ -24,7 +24,12 @@ from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
 from leafid.scoring.reading.truth import collect_known_names
-from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_score_table
+from leafid.scoring.score_table import (
+    ScoredGroup,
+    ScoreOptions,
+    compare_runs,
+    make_score_table,
+)
 from leafid.scoring.tables import Table
 from leafid.studies.cross_validation import FoldAnswers, cross_validate
 from leafid.studies.held_out_runs import (
@@ -213,19 +218,21 @@ def make_experiment_tables(
             groups.append(group)
     if not groups:
         raise LeafidError(
-            "expected species with training pictures in a fold, found none"
+            "expected pictures of the types, and training pictures of their species "
+            "in a fold, found none"
         )
     heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
     # What all rows share is in the title.
     setting = min(settings)
     shared = ", ".join(name for i, name in enumerate(setting) if i not in varying)
     title = ": ".join(filter(None, ["Experiment", shared]))
-    scores = make_score_table(title, heading, groups, options)
+    comparisons = compare_runs(groups, options)
+    scores = make_score_table(title, heading, groups, options, comparisons)
     n_repeats = max(group.n_repeats for group in groups)
     tables = {"scores": add_held_out_notes(scores, n_repeats)}
     if len(groups[0].answers) > 1:
         tables["differences"] = make_comparison_table(
-            heading, groups, options, first_only=True
+            heading, groups, options, comparisons, first_only=True
         )
     if 0 not in varying or not can_rank():
         return tables, {}

@@ -82,7 +82,7 @@ def write_held_out_runs(folder: Path, runs: Mapping[str, Run], folds: Folds) -> 
         file = folder / f"{name}.txt"
         with open_output(file) as stream:
             WRITERS["run"](run, stream)
-        _log.info("%s: %d pictures", file, len(run.pictures))
+        _log.info("%s: %s", file, count_noun(len(run.pictures), "picture"))
     # Settings differ in their training pictures, and test on the same pictures.
     tests = {(split.seed, split.fold): split.test for split in folds}
     rows = format_folds(folds.pictures, [(*key, test) for key, test in tests.items()])

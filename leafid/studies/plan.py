@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from leafid.errors import InputError, LeafidError
-from leafid.features.recipe import Recipe, load_recipe, parse_recipe
+from leafid.features.recipe import Recipe, list_recipes, load_recipe, parse_recipe
 from leafid.files import StrPath
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splitting.protocol import SplitProtocol
@@ -109,7 +109,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def bases(self) -> list[str]:
         """The recipes that the experiment takes, or changes."""
-        return [getattr(entry, "base", str(entry)) for entry in self.recipes]
+        return [_make_entry(entry).base for entry in self.recipes]
 
     def make_protocols(self) -> list[SplitProtocol]:
         """Make the protocols; by default folds of plants."""
@@ -121,8 +121,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
         """Make the recipes of a type, by names; equal names raise a `LeafidError`."""
         recipes: dict[str, Recipe] = {}
         for entry in self.recipes:
-            changes = RecipeEntry(entry, entry) if isinstance(entry, str) else entry
-            for name, recipe in changes.make_recipes(type_):
+            for name, recipe in _make_entry(entry).make_recipes(type_):
                 if recipes.setdefault(name, recipe) is not recipe:
                     raise LeafidError(
                         f"recipes: expected names that differ, found {name!r} twice"
@@ -158,6 +157,12 @@ def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experimen
         )
     experiment = parse_toml(read_text(path), Experiment, name)
     folder = path.parent
+    recipes = []
+    for entry in experiment.recipes:
+        changes = _make_entry(entry)
+        if changes.base not in list_recipes():
+            changes = replace(changes, base=str(folder / changes.base))
+        recipes.append(changes)
     runs = []
     for run in experiment.runs:
         files = tuple(str(folder / file) for file in run.files)
@@ -165,4 +170,9 @@ def read_experiment(plan: StrPath | Mapping[str, Any] | Experiment) -> Experimen
     folds = experiment.folds
     if isinstance(folds, str):
         folds = str(folder / folds)
-    return replace(experiment, folds=folds, runs=tuple(runs))
+    return replace(experiment, recipes=tuple(recipes), folds=folds, runs=tuple(runs))
+
+
+def _make_entry(entry: str | RecipeEntry) -> RecipeEntry:
+    """Make a table of a recipe's name."""
+    return RecipeEntry(entry, entry) if isinstance(entry, str) else entry

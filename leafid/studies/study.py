@@ -8,6 +8,7 @@ from leafid.pictures.splitting.folds import Folds
 from leafid.scoring.evaluation import Records
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.tables import Table
+from leafid.studies.cross_validation import FoldAnswers
 from leafid.studies.held_out_runs import make_held_out_runs
 
 
@@ -44,5 +45,10 @@ class Study(Records):
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """The answers by seed, as runs for `leafid.evaluate` and `leafid.convert`."""
-        return make_held_out_runs(self.answers)
+        """The answers by seed, as runs for `leafid.evaluate` and `leafid.convert`.
+
+        Their ground truth is the `pictures` of the folds. There are none in an open
+        world.
+        """
+        folds = [fold for fold in self.answers if isinstance(fold, FoldAnswers)]
+        return make_held_out_runs(folds)

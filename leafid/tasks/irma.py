@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
 from leafid.files import StrPath
+from leafid.grouping import count_noun
 from leafid.metrics.hierarchy import WILDCARD, path_error
 from leafid.textfiles import LineProblems, read_text
 
@@ -74,7 +75,7 @@ def read_labels(
             if len(answers) != len(years):
                 problems.add(
                     line,
-                    f"expected a picture and {len(years)} answers "
+                    f"expected a picture and {count_noun(len(years), 'answer')} "
                     f"({', '.join(map(str, years))}), found "
                     f"{' '.join([picture, *answers])!r}",
                 )

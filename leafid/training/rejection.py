@@ -1,9 +1,8 @@
 """Learns to reject pictures, from known and unknown species, and without a leaf."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -23,8 +22,10 @@ from leafid.training.fusing import HeldOutScores
 
 # Number of pictures without a leaf that a training on sheets learns from.
 _N_SHEETS = 960
-# The same for photos: anything can be behind the leaf of a photo.
+# The same for photos: anything can be behind the leaf of a photo. Parts of photographs
+# are as many times more often among them than other kinds.
 _N_PHOTOS = 1_440
+_FURTHER_PHOTOGRAPHS = 4
 #: Maximum number of held-out leaves of a type that a training learns from.
 MAX_HELD_OUT = 1_500
 
@@ -52,17 +53,19 @@ def train_leafness(
     rows = np.concatenate([_sample_leaves(plan, type_) for type_ in plan.types])
     leaf_pictures = training_set.select_pictures(training_set.picture_indices[rows])
     drawings = gather_non_leaves(plan, pictures, loader)
-    non_leaves = list(chain.from_iterable(drawings))
-    if min(len(rows), len(non_leaves)) < 2:
+    measures = []
+    groups = []
+    for group, views in drawings:
+        measures += [features.vectors[LEAF_MEASURES] for features in views]
+        groups += [group] * len(views)
+    if min(len(rows), len(measures)) < 2:
         return None
-    numbers = np.repeat(np.arange(len(drawings)), [*map(len, drawings)])
-    measures = [features.vectors[LEAF_MEASURES] for features in non_leaves]
-    n_examples = len(rows) + len(non_leaves)
+    n_examples = len(rows) + len(measures)
     examples = Examples(
         rows=np.vstack([training_set.vectors[LEAF_MEASURES][rows], measures]),
         is_positive=np.arange(n_examples) < len(rows),
-        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(non_leaves))),
-        groups=[*(picture.group for picture in leaf_pictures), *map(str, numbers)],
+        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(measures))),
+        groups=[*(picture.group for picture in leaf_pictures), *groups],
     )
     leafness, probabilities = fit_leafness(examples)
     return LeafnessFit(leafness, rows, probabilities[: len(rows)])
@@ -155,22 +158,24 @@ def _assess_unknown(
 
 def gather_non_leaves(
     plan: FoldPlan, pictures: Sequence[Picture], loader: FeatureLoader
-) -> list[list[Features]]:
-    """Gather the measures of pictures without a leaf, the views of each together."""
+) -> list[tuple[str, list[Features]]]:
+    """Gather the measures of pictures without a leaf: views of each, and its group."""
     type_ = plan.types[0]
     number = _N_PHOTOS
+    kinds = [*TRAINING_KINDS, *["photograph"] * _FURTHER_PHOTOGRAPHS]
     if type_.lies_on_sheet:
         number = _N_SHEETS
+        kinds = [*TRAINING_KINDS]
     drawings = load_non_leaves(
         plan.training_set.extractor,
         type_,
         pictures,
         loader=loader,
         number=number,
-        kinds=TRAINING_KINDS,
+        kinds=kinds,
         names=[LEAF_MEASURES],
     )
-    return [views for _, views in drawings]
+    return [(group, views) for _, group, views in drawings]
 
 
 def load_non_leaves(
@@ -179,15 +184,16 @@ def load_non_leaves(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     number: int,
-    kinds: Iterable[str],
+    kinds: Sequence[str],
     names: Sequence[str] | None = None,
-) -> Iterator[tuple[str, list[Features]]]:
-    """Load the features of `number` pictures without a leaf, with their kinds.
+) -> Iterator[tuple[str, str, list[Features]]]:
+    """Load the features of `number` pictures without a leaf: kind, group, and views.
 
-    Each drawing comes as it is, and jittered, so that being poor makes no picture look
-    like a leaf; views in which the segmentation finds nothing are left out. The sheets
-    of `pictures` lend their background. The leaf is searched for as in a picture of the
-    type. `names` selects vectors of the extractor.
+    A kind that is named twice has twice the drawings. Parts of one photograph are one
+    group, any other drawing is a group. Each comes as it is, and jittered, so that
+    being poor makes no picture look like a leaf; views in which the segmentation finds
+    nothing are left out. The sheets of `pictures` lend their background. The leaf is
+    searched for as in a picture of the type. `names` selects vectors of the extractor.
     """
     sheets = [picture for picture in pictures if picture.require_type().lies_on_sheet]
     # Where there are only photos, these lend their background.
@@ -197,15 +203,20 @@ def load_non_leaves(
         # Pictures of sheets are segmented alike: their types share these in the cache.
         type_ = AcquisitionType.SCAN
     sources = [replace(sheets[index], type=type_) for index in indices]
-    kinds = list(kinds)
     for position, kind in enumerate(kinds):
-        augmentations = [
-            Augmentation("no-leaf", ALL_KINDS[kind]),
-            Augmentation("jittered-no-leaf", ALL_KINDS[kind]),
-        ]
-        stream = loader.stream_augmented(
-            sources[position :: len(kinds)], extractor, augmentations, names
-        )
-        with closing(stream):
-            for drawings in filter(None, stream):
-                yield kind, [view for view in drawings if view.confidence > 0]
+        drawn_on = sources[position :: len(kinds)]
+        numbers = ALL_KINDS[kind]
+        for offset, drawing in enumerate(numbers):
+            augmentations = [
+                Augmentation("no-leaf", drawing),
+                Augmentation("jittered-no-leaf", drawing),
+            ]
+            stream = loader.stream_augmented(
+                drawn_on[offset :: len(numbers)], extractor, augmentations, names
+            )
+            with closing(stream):
+                for index, drawings in enumerate(stream):
+                    group = f"{kind} {drawing if len(numbers) > 1 else index}"
+                    views = [v for v in drawings or () if v.confidence > 0]
+                    if views:
+                        yield kind, group, views

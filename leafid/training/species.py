@@ -55,7 +55,7 @@ def describe_species(
         Labelled pictures of known types.
     held_out : mapping of AcquisitionType to HeldOutAnswers
     loader : FeatureLoader
-        It has the number of workers and the progress.
+        It has the number of workers.
     thumbnails : bool or collection of str
         Keep the most typical pictures: of each species and type, the ones of different
         plants that are identified best; of these collections only.

@@ -106,18 +106,8 @@ class TrainingSet:
 
     @cached_property
     def collection_ranks(self) -> np.ndarray:
-        """The rank of each picture's collection by its number of plants of the type.
-
-        An int (n_pictures,): 0 for the collection with most plants.
-        """
-        plants = group_by(self.pictures, lambda p: (p.type, p.collection))
-        sizes = {key: count_plants(group) for key, group in plants.items()}
-        ranks = {}
-        n_ranked: Counter[AcquisitionType | None] = Counter()
-        for type_, collection in sorted(sizes, key=lambda key: -sizes[key]):
-            ranks[type_, collection] = n_ranked[type_]
-            n_ranked[type_] += 1
-        return np.array([ranks[p.type, p.collection] for p in self.pictures], int)
+        """The rank of each picture's collection, as by `rank_collections`."""
+        return rank_collections(self.pictures)
 
     def balance_pictures(
         self, indices: np.ndarray, settings: ClassifierSettings
@@ -175,6 +165,21 @@ class TrainingSet:
         return rows
 
 
+def rank_collections(pictures: Sequence[Picture]) -> np.ndarray:
+    """Rank each picture's collection by its number of plants of the picture's type.
+
+    An int (n_pictures,): 0 for the collection with most plants.
+    """
+    plants = group_by(pictures, lambda p: (p.type, p.collection))
+    sizes = {key: count_plants(group) for key, group in plants.items()}
+    ranks = {}
+    n_ranked: Counter[AcquisitionType | None] = Counter()
+    for type_, collection in sorted(sizes, key=lambda key: -sizes[key]):
+        ranks[type_, collection] = n_ranked[type_]
+        n_ranked[type_] += 1
+    return np.array([ranks[p.type, p.collection] for p in pictures], int)
+
+
 def build_training_set(
     pictures: Sequence[Picture],
     recipe: Recipe,
@@ -209,10 +214,18 @@ def build_training_set(
             encoders = load_encoders(recipe)
         else:
             encoders = learn_encoders(labelled, recipe, loader, seed)
-        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+        extractor = FeatureExtractor(
+            recipe.experts,
+            encoders,
+            longest_side=recipe.longest_side,
+            is_photo=recipe.is_for_photos,
+        )
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
-    masks = {"jitter": is_served, "composite": is_source[is_used]}
+    # Jittered copies of another camera's pictures would teach more of that camera, in
+    # favour of the species that it shows.
+    is_jittered = is_served & (rank_collections(pictures) == 0)
+    masks = {"jitter": is_jittered, "composite": is_source[is_used]}
     everywhere = np.ones(len(pictures), bool)
     is_augmented = [masks[a.kind] if a else everywhere for a in augmentations]
     numbers, indices = np.nonzero(is_augmented)
@@ -227,6 +240,10 @@ def build_training_set(
     rows: slice | np.ndarray = slice(None)
     if not is_read.all():
         rows = np.flatnonzero(is_read[indices])
+    relative_weights = weights[numbers]
+    # A picture weighs as much without jittered copies as with them.
+    jittered_weight = weights[1 : recipe.jittered + 1].sum()
+    relative_weights[~is_jittered[indices]] *= 1 + jittered_weight
     return TrainingSet(
         recipe=recipe,
         extractor=extractor,
@@ -234,7 +251,7 @@ def build_training_set(
         confidence=confidence[rows],
         picture_indices=(np.cumsum(is_read) - 1)[indices[rows]],
         augmentations=numbers[rows],
-        relative_weights=weights[numbers[rows]],
+        relative_weights=relative_weights[rows],
         vectors={name: array[rows] for name, array in vectors.items()},
         folder=loader.folder,
     )

@@ -89,6 +89,7 @@ def test_folds_of_a_file(crossval, tmp_path):
             lambda lines: [lines[0], f"{lines[1][:-1]}x", *lines[2:]],
             ":2: expected a repeat (0, 1, …), found 'x'",
         ),
+        (lambda lines: lines[:1], ": expected rows below the heading, found none"),
         (
             lambda lines: [line.rsplit(",", 2)[0] for line in lines],
             "expected the folds of pictures in a column 'fold', found none",

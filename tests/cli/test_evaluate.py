@@ -162,8 +162,8 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
     assert outcome.status == 0
     assert (
         outcome.err
-        == "leafid: warning: run.txt: 1 lines repeat a picture's rank; the last one "
-        "counts\n"
+        == "leafid: warning: run.txt: ignored 1 line whose rank a later line of the "
+        "picture has\n"
     )
 
 

@@ -214,7 +214,7 @@ def test_scales_from_a_table(cli, pictures, tmp_path):
     scales = [(row["unit"], row["mm_per_pixel"]) for row in outcome.rows]
     assert scales == [("cm", "0.1"), ("cm", "0.05"), ("px", "")]
     assert "plain.png: the table of scales has no row for it" in outcome.err
-    assert "1 rows name no picture, 'elsewhere.png' first" in outcome.err
+    assert "ignored 1 row without a picture, 'elsewhere.png' first" in outcome.err
     assert "1 of 3 leaves are in pixels, whose size is unknown" in outcome.err
     pixels = cli("measure", files[0], *words).rows[0]
     [row, *_] = outcome.rows

@@ -12,6 +12,8 @@ import pytest
 
 from leafid.cli.main import main
 from leafid.cli.outputs import Console
+from leafid.scoring.reading import run_reading
+from tests.scoring.golden_files import GOOD, TRUTH
 
 needs_full = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="needs a file that is always full"
@@ -141,3 +143,14 @@ def test_a_log_shows_progress_of_long_work_alone():
     assert list(console.progress(range(3), 3, "describe")) == [0, 1, 2]
     assert "describe:" in console.stderr.getvalue()
     assert "3/3" in console.stderr.getvalue()
+
+
+def test_reading_a_large_run_shows_progress(monkeypatch):
+    console = Console(io.StringIO(), io.StringIO())
+    words = ["evaluate", str(TRUTH), str(GOOD)]
+    assert main(words, console) == 0
+    assert not console.stderr.getvalue()
+    monkeypatch.setattr(run_reading, "LARGE_BYTES", 0)
+    console.log_interval = 0
+    assert main(words, console) == 0
+    assert f"reading {GOOD.name}:" in console.stderr.getvalue()

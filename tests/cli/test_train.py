@@ -91,7 +91,7 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
     assert outcome.status == 1
     for file in (truncated, empty, text):
         assert outcome.err.count(f"{file}: ") == 1
-    assert "leafid: 3 pictures could not be read and were left out" in outcome.err
+    assert "leafid: left out 3 pictures that could not be read" in outcome.err
     assert "trained on 15 pictures" in outcome.out
     assert Model.read(tmp_path / "model.leafid")["scan"].identifier.n_pictures == 15
 

@@ -14,6 +14,7 @@ from leafid.features.computations import TYPE_FEATURES, PictureFunction
 from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
+from leafid.parallel.progress import showing_progress
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.condition import Condition
@@ -155,8 +156,8 @@ def test_features_computed_before_an_interruption_are_cached(pictures, store, co
                 raise KeyboardInterrupt
             yield item
 
-    with pytest.raises(KeyboardInterrupt):
-        load(FeatureLoader(store, progress=impatient), pictures)
+    with pytest.raises(KeyboardInterrupt), showing_progress(impatient):
+        load(FeatureLoader(store), pictures)
     computed.clear()
     resumed = load(FeatureLoader(store), pictures)
     assert len(computed) == 1

@@ -37,8 +37,8 @@ def forests():
 def fit(examples, forests):
     make_forest = module._make_forest
 
-    def make(seed):
-        forests.append(make_forest(seed))
+    def make(n_columns, seed):
+        forests.append(make_forest(n_columns, seed))
         return forests[-1]
 
     with pytest.MonkeyPatch.context() as patch:

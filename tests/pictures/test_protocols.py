@@ -129,7 +129,7 @@ def test_folds_of_one_type_leave_out_the_others(tmp_path, caplog):
     splits = list(SplitProtocol("", folds=str(folds)).make_splits(pictures, (0,)))
     assert [split.test.tolist() for split in splits] == [[0, 2], [1, 3]]
     assert [split.training.tolist() for split in splits] == [[1, 3], [0, 2]]
-    left_out = "4 pictures of types without folds are left out"
+    left_out = "left out 4 pictures of types without folds"
     assert caplog.messages == [f"{folds}: {left_out}"]
     caplog.clear()
     folds.write_text("\n".join(["picture,fold", *rows, "0-3.JPG,1"]))

@@ -5,18 +5,18 @@ import pytest
 from scipy.stats import beta
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.comparison import make_comparison_table
+from leafid.scoring import power
+from leafid.scoring.comparison import make_type_tables
 from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.reading.truth_reading import read_ground_truth
-from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.resampling import Bootstrap, randomisation_test
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
     make_group_table,
-    make_groups,
 )
 from leafid.scoring.tables import Estimate, render
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
@@ -44,11 +44,23 @@ def perfect(truth, tmp_path):
 
 def compare(truth, runs, resamples=10_000):
     options = ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(resamples))
-    records = make_comparison_table(
-        "type", make_groups(truth, [[run] for run in runs]), options
-    ).to_records()
+    records = make_type_tables(truth, runs, options)[1].to_records()
     # Where there is a single type, there is no mean of types.
     return [row for row in records if row["type"] == MEAN_OF_TYPES] or records
+
+
+def test_each_difference_is_tested_once(truth, runs, monkeypatch):
+    calls = []
+
+    def count_calls(*words):
+        calls.append(words)
+        return randomisation_test(*words)
+
+    monkeypatch.setattr(power, "randomisation_test", count_calls)
+    rows = compare(truth, runs, resamples=99)
+    groups = make_group_table(truth, runs[:1], ScoreOptions(find_metrics(["S"]))).rows
+    assert rows
+    assert len(calls) == len(groups)
 
 
 def test_every_two_runs_are_compared(truth, runs, perfect):
@@ -159,8 +171,7 @@ def test_runs_are_compared_whatever_species_they_name(tmp_path, metric):
         judge_wrong(truth, tmp_path, "c", "Zelkova serrata"),
     ]
     options = ScoreOptions(find_metrics([metric]), bootstrap=Bootstrap(99))
-    groups = make_groups(truth, [[run] for run in runs])
-    rows = make_comparison_table("type", groups, options).to_records()
+    rows = make_type_tables(truth, runs, options)[1].to_records()
     alone = [
         row[metric]
         for run in runs
@@ -184,8 +195,7 @@ def test_equal_scores_are_all_the_best(tmp_path):
     assert [score.value for score in scores] == pytest.approx([6 / 7] * 7)
     assert all(score.is_best and not score.better_than for score in scores)
     assert render([table], "latex").count("textbf") == 7
-    groups = make_groups(truth, [[run] for run in runs])
-    rows = make_comparison_table("type", groups, options).to_records()
+    rows = make_type_tables(truth, runs, options)[1].to_records()
     assert {(row["A - B"], row["p"]) for row in rows} == {(0, 1)}
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid import compare, evaluate
+from leafid import compare, evaluate, report
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_collection
+from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.reading.run_reading import read_run
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
@@ -55,6 +56,20 @@ def test_runs_are_compared_as_by_the_command(cli):
     assert records.render("csv") == cli("compare", TRUTH, GOOD, PARTIAL, *words).out
     with pytest.raises(UsageError, match="at least two runs"):
         compare(TRUTH, GOOD)
+    # The metrics are the command's by default, too.
+    names = {record["metric"] for record in compare(TRUTH, [GOOD, PARTIAL])}
+    assert names == {*DEFAULT_METRICS}
+
+
+@pytest.mark.parametrize("names", [("1", "2"), (0, 1), (("C", 1), None)])
+def test_runs_may_be_called_as_pictures_are(names):
+    truth = {"1.jpg": "Quercus ilex", "2.jpg": "Ulmus minor"}
+    scores = (np.eye(2), [*truth], [*truth.values()])
+    for run in (scores, truth, {name: {truth[name]: 0.5} for name in truth}):
+        records = evaluate(truth, dict.fromkeys(names, run), ["top-1"])
+        assert [(row["run"], row["top-1"]) for row in records] == [
+            (str(name), 1) for name in names
+        ]
 
 
 @pytest.mark.parametrize("words", [("html",), ("LaTeX",), ("latex", -1), ("text", "2")])
@@ -291,3 +306,51 @@ def test_misuse():
     ]:
         with pytest.raises(LeafidError, match=message):
             evaluate(TRUTH, GOOD, **words)
+
+
+def test_the_warning_says_that_missing_pictures_are_left_out(caplog):
+    evaluate(TRUTH, PARTIAL, leave_out_missing=True)
+    assert "are left out of the means" in caplog.text
+    assert "count 0" not in caplog.text
+
+
+def test_validation_runs_belong_to_runs_of_their_names():
+    truth = {f"{number}.jpg": "Quercus ilex" for number in range(4)}
+    low, high = [
+        {name: {"Quercus ilex": score + 0.1, "Ulmus minor": score} for name in truth}
+        for score in (0.1, 0.7)
+    ]
+    thresholds = []
+    for validation in ({"a": low, "b": high}, {"b": high, "a": low}, [low, high]):
+        if isinstance(validation, list):
+            validation = dict(zip(("c", "d"), validation, strict=True))
+        runs = {"a": high, "b": low}
+        scores = evaluate(truth, runs, average=1, validation=validation)
+        thresholds.append([row["threshold"] for row in scores.tables["average"]])
+    assert thresholds[0] == thresholds[1] == thresholds[2]
+    assert thresholds[0] == pytest.approx([0.15, 0.75])
+
+
+@pytest.mark.parametrize("names", [("C=0.1", "C=0.5"), ("x/knn", "y/knn")])
+def test_runs_of_any_names_have_files_of_their_own(tmp_path, names):
+    truth = {"1.jpg": "Quercus ilex", "2.jpg": "Ulmus minor"}
+    runs = dict.fromkeys(names, truth)
+    evaluate(truth, runs, output=tmp_path / "scores")
+    report(truth, runs, tmp_path / "report")
+    for name in names:
+        stem = name.replace("/", "-")
+        assert (tmp_path / f"scores/{stem}ScoreByPicture.csv").is_file()
+        assert (tmp_path / f"report/tables/species-{stem}.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"truth": None}, "truth: expected a path, a Collection, pictures, a mapping"),
+        ({"average": "2"}, "average: expected a number, found '2'"),
+        ({"metrics": [1]}, "metrics: expected text, found 1"),
+    ],
+)
+def test_what_an_argument_may_be_is_said_in_words(words, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(**{"truth": TRUTH, "runs": GOOD} | words)

@@ -66,6 +66,7 @@ def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path, draw):
         row["pictures"]: (row["plants"], row["top-1"], row["S"])
         for row in plants["rows"]
     }
+    assert {(row["type"], row["run"]) for row in plants["rows"]} == {("unknown", "run")}
     expected = (2, 0.5, pytest.approx(2 / 3))
     assert scores == {1: expected, 2: expected, 3: (1, 1, 1), "all": expected}
 

@@ -143,5 +143,5 @@ def test_curves_of_runs():
         compute_curves(TRUTH, RUNS, "open-set")
     with pytest.raises(UsageError, match=r"expected a curve \(reliability, .*'roc'"):
         compute_curves(TRUTH, RUNS, "roc")
-    with pytest.raises(LeafidError, match="probabilities"):
+    with pytest.raises(LeafidError, match=r"; reliability is computed from"):
         compute_curves(TRUTH, {"0.jpg": {"Acer opalus": 2.0}})

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pandas import DataFrame
+from pandas import DataFrame, Index
 
 from leafid import Bootstrap, check, compare, convert, evaluate
 from leafid.errors import LeafidError, UsageError
@@ -81,6 +81,8 @@ def test_one_run_is_checked_at_a_time():
     run = (SCORES, PICTURES, NAMES)
     with pytest.raises(UsageError, match="run: expected one, found 2"):
         check({"a": run, "b": run})
+    # Names of species aren't taken for files of several runs.
+    assert check(dict(zip(PICTURES, NAMES, strict=True))) == []
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,16 @@ def test_one_run_is_checked_at_a_time():
 def test_what_is_wrong_with_arrays_is_named(run, expected):
     with pytest.raises(LeafidError, match=expected):
         evaluate(dict(zip(PICTURES, NAMES, strict=True)), {"mine": run})
+
+
+def test_row_numbers_of_a_frame_are_no_pictures():
+    truth = {"0.jpg": "Acer campestre", "1.jpg": "Quercus ilex"}
+    frame = DataFrame(SCORES, columns=NAMES)
+    for runs in (frame, {"mine": frame}, frame[1:]):
+        with pytest.raises(LeafidError, match="expected a frame with the names of pic"):
+            evaluate(truth, runs)
+    named = frame.set_index(Index([0, 1], name="picture"))
+    assert evaluate(truth, named) == evaluate(truth, (SCORES, ["0", "1"], NAMES))
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,8 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
         ),
         (
             "",
-            ":1: expected lines '<picture> <Genus species> <rank> <score>', found an "
-            "empty file",
+            ":1: expected lines '<picture> <Genus species> <rank> <score>', found no "
+            "prediction",
         ),
         (
             b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n",
@@ -142,6 +142,24 @@ def test_all_problems_are_found_at_once_and_in_order(file):
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 4
+
+
+@pytest.mark.parametrize("official", [False, True])
+def test_a_wrong_line_is_the_only_problem_of_its_picture(file, official):
+    first = {
+        "1.jpg Quercus ilex one 0.5": ":1: expected a rank",
+        "1.jpg Quercus ilex 1 high": ":1: expected a score",
+        "1.jpg Quercus 1": ":1: expected '<picture>",
+        "<1.jpg Quercus ilex 1 0.5>": ":1: expected '<picture>",
+    }
+    further = "1.jpg Acer campestre 2 0.2\n2.jpg Acer campestre 2 0.2\n"
+    for line, expected in first.items():
+        wrong, gap = problems(file(f"{line}\n{further}"), official=official)
+        assert wrong.startswith(expected)
+        assert gap.startswith(":3: expected rank 1 of picture '2.jpg'")
+    table = "picture,species,rank,score\n1.jpg,Quercus ilex,1\n"
+    table += "1.jpg,Acer campestre,2,0.2\n"
+    assert problems(file(table), official=official) == [":2: expected 4 cells, found 3"]
 
 
 @pytest.mark.parametrize("official", [False, True])
@@ -178,7 +196,7 @@ def test_official_mode_takes_what_the_official_scorer_takes(file, caplog):
         "quercus ilex"
     ]
     message = caplog.messages[0]
-    assert message.endswith("1 lines repeat a picture's rank; the last one counts")
+    assert message.endswith("ignored 1 line whose rank a later line of the picture has")
 
 
 @settings(max_examples=50)

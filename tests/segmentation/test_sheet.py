@@ -148,6 +148,25 @@ def test_a_leaf_before_clouds(drawn_leaf, iou, seed):
     assert iou(segment(image, SCAN_LIKE).mask, mask) > 0.75
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_compound_leaf_on_gravel_is_whole(iou, seed):
+    """A photo would show one of its leaflets."""
+    leaf = np.zeros((600, 480), np.uint8)
+    for row in (160, 300, 430):
+        for side in (-1, 1):
+            place = 240 + side * 100, row
+            cv2.ellipse(leaf, place, (85, 38), side * -15, 0, 360, 1, cv2.FILLED)
+    cv2.ellipse(leaf, (240, 80), (34, 60), 0, 0, 360, 1, cv2.FILLED)
+    cv2.line(leaf, (240, 80), (240, 570), 1, 6)
+    noise = np.random.default_rng(seed).normal(size=leaf.shape)
+    grains = sum(size * cv2.GaussianBlur(noise, (0, 0), size) for size in (1.5, 4, 10))
+    gravel = np.array([120, 150, 185]) * (1 + 0.25 * grains[..., None])
+    green = np.array([45, 85, 45]) + 6 * noise[..., None]
+    picture = np.where(leaf[..., None], green, gravel).clip(0, 255).astype(np.uint8)
+    picture = cv2.GaussianBlur(picture, (0, 0), 0.8)
+    assert iou(segment(picture, SCAN_LIKE).mask, leaf.view(bool)) > 0.9
+
+
 def test_what_is_light_may_be_a_triangle():
     """A quadrilateral around it has no fourth corner."""
     image = np.full((200, 200, 3), 30, np.uint8)

@@ -1,4 +1,5 @@
 import inspect
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -225,22 +226,22 @@ def test_an_open_world(tmp_path, cli, light_recipe, drawn_cache):
         for record, row in zip(records, table["rows"], strict=True):
             # JSON has 15 digits.
             assert record == pytest.approx(row)
+    assert study.runs == {}
 
 
 def test_experiment_has_scores_and_differences(
     drawn, small_recipe, drawn_cache, tmp_path
 ):
-    recipes = (
-        f'["{small_recipe}", {{ name = "shape", base = "{small_recipe}", only = '
-        f'["shape"] }}]'
-    )
+    # Beside the plan, as its paths are relative to it.
+    shutil.copytree(small_recipe, tmp_path / "own")
+    recipes = '["own", { name = "shape", base = "own", only = ["shape"] }]'
     (tmp_path / "mine.toml").write_text(
         f'seeds = [0]\nfolds = 3\ntypes = ["scan-like"]\nrecipes = {recipes}'
     )
     records = leafid.experiment(
         tmp_path / "mine.toml", drawn, metrics=["top-1"], cache=drawn_cache
     )
-    assert [record["run"] for record in records] == [str(small_recipe), "shape"]
+    assert [record["run"] for record in records] == ["own", "shape"]
     [difference] = records.differences
     assert difference["A - B"] == pytest.approx(
         records[0]["top-1"] - records[1]["top-1"]
@@ -251,6 +252,12 @@ def test_experiment_has_scores_and_differences(
         leafid.experiment(tmp_path / "mine.toml", drawn, drawn)
     with pytest.raises(UsageError, match="plan: recipes: expected"):
         leafid.experiment({"recipes": 5}, drawn)
+    plan = {"recipes": [str(small_recipe)], "seeds": [0], "shared_codebooks": True}
+    with pytest.raises(UsageError, match="expected models without shared_codebooks"):
+        leafid.experiment(plan, drawn, models=True)
+    photos = leafid.read_collection(drawn).select_type("photo")
+    with pytest.raises(LeafidError, match="expected pictures of the types, and"):
+        leafid.experiment(plan | {"types": ["scan"]}, photos, cache=drawn_cache)
 
 
 @pytest.mark.parametrize("what", ["crossval", "train", "experiment"])

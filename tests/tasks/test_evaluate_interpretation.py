@@ -98,7 +98,7 @@ def test_masks(cli, tmp_path):
     )
     assert read_means(outcome)["interpretation-error"] == 0.5
     assert read_means(outcome)["pas"] == 1
-    assert f"{tmp_path}/result: lacks 1 masks (b.png first)" in outcome.err
+    assert f"{tmp_path}/result: lacks 1 mask (b.png first)" in outcome.err
 
 
 def test_segmentations_count_and_not_their_boxes(cli, tmp_path):

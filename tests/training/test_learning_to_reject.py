@@ -18,7 +18,7 @@ from tests.drawing.collection import TYPES
 def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
     """Half as many more pictures without a leaf are drawn for photos as for sheets.
 
-    Two are drawn for each of some sheets.
+    Two are drawn for each of some sheets. Most of those for photos are photographs.
     """
     drawn = []
 
@@ -39,6 +39,9 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
     ]
     assert gather_non_leaves(plan, pictures, FeatureLoader()) == []
     assert len({file for file, _ in drawn}) == len(drawn) == number // 2
-    assert set(Counter(kind for _, kind in drawn).values()) == {
-        number // 2 // len(TRAINING_KINDS)
-    }
+    kinds = {n: kind for kind, numbers in TRAINING_KINDS.items() for n in numbers}
+    counts = Counter(kinds[drawing] for _, drawing in drawn)
+    n_photographs = counts.pop("photograph")
+    assert set(counts.values()) == {120 if type_.lies_on_sheet else 90}
+    assert n_photographs == (120 if type_.lies_on_sheet else 450)
+    assert {drawing for _, drawing in drawn} == set(kinds)

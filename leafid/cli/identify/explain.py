@@ -48,7 +48,7 @@ def run(options: Options, console: Console) -> int:
         options.language
     )
     collection = options.read(options.pictures)
-    loader = FeatureLoader(progress=console.progress)
+    loader = FeatureLoader()
     explanations = (
         explain_answer(model, answer)
         for answer in model.predict(collection.pictures, loader)

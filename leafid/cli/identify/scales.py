@@ -9,6 +9,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import number_type, option
 from leafid.errors import ImageError, LeafidError
+from leafid.grouping import count_noun
 from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Picture
 from leafid.pictures.resolution import (
@@ -44,8 +45,8 @@ class ScaleFinder:
         table = self.table or {}
         unused = table.keys() - {_find_row(table, file) for file in files}
         if unused:
-            start = f"{len(unused)} rows name no picture, {min(unused)!r} first"
-            yield f"{start}; they are ignored"
+            rows = count_noun(len(unused), "row")
+            yield f"ignored {rows} without a picture, {min(unused)!r} first"
 
     def list_doubts(self, sizes: Sequence[float | None], unit: str) -> Iterator[str]:
         """Say what a person should know about the sizes of the pixels of all leaves."""

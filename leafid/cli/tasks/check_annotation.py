@@ -19,6 +19,7 @@ examples:
 from leafid.cli.arguments import option, positional
 from leafid.cli.outputs import Console
 from leafid.errors import LeafidError
+from leafid.grouping import count_noun
 from leafid.tasks.annotation2016.files import AllowedNames, read_annotations, read_list
 
 
@@ -51,7 +52,7 @@ def run(options: Options, console: Console) -> int:
             annotations = read_annotations(path, names)
             console.print(
                 f"{path}: good: subtask {annotations.subtask.value}, "
-                f"{len(annotations.results)} lines"
+                f"{count_noun(len(annotations.results), 'line')}"
             )
         except LeafidError as error:
             console.print(str(error))

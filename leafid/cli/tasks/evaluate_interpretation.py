@@ -25,6 +25,7 @@ from pathlib import Path
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
 from leafid.cli.outputs import Console, print_tables
 from leafid.errors import UsageError
+from leafid.grouping import count_noun
 from leafid.scoring.tables import Rows, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
@@ -106,8 +107,10 @@ def _make_summary(errors: list[dict[str, float]]) -> Table:
         sum(error[name] for error in errors)
         for name in ("objects", "missed", "invented")
     )
-    objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
-    notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
+    objects = count_noun(int(n_objects), "object")
+    parts = f"{objects}: {n_missed} missed, {n_invented} invented"
+    pictures = count_noun(len(errors), "picture")
+    notes = [f"{pictures}, {parts}; means over pictures"]
     if empty := sum(math.isnan(error["interpretation-error"]) for error in errors):
         notes.append(
             f"{empty} of the pictures have no object in truth or result, and are left "

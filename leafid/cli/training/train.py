@@ -44,6 +44,7 @@ from leafid.cli.arguments import (
 from leafid.cli.computing import TrainingOptions, open_loader
 from leafid.cli.outputs import Console, check_output
 from leafid.errors import LeafidError, UsageError
+from leafid.grouping import count_noun
 from leafid.model.bundled import find_bundled_model
 from leafid.model.held_out import HELD_OUT_METRICS
 from leafid.model.model import Model
@@ -121,10 +122,8 @@ def run(options: Options, console: Console) -> int:
     for line in lines:
         console.print(line)
     if loader.unreadable:
-        console.note(
-            f"leafid: {len(loader.unreadable)} pictures could not be read and were "
-            "left out"
-        )
+        count = count_noun(len(loader.unreadable), "picture")
+        console.note(f"leafid: left out {count} that could not be read")
     return int(bool(loader.unreadable) or collection.is_incomplete)
 
 
@@ -155,7 +154,8 @@ def _train(
     )
     # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
-    lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
+    count = count_noun(n_used, "picture")
+    lines = [f"{options.output}: trained on {count}", "on held-out plants:"]
     lines += [
         f"  {type_:<10} {_format_scores(type_model.scores)}"
         for type_, type_model in model.types.items()
@@ -178,9 +178,9 @@ def _extend(
     old = Model.read(file)
     model = extend(old, collection, **arguments)
     new = [model.species[name] for name in model.species.keys() - old.species.keys()]
-    n_pictures = sum(info.n_pictures for info in new)
+    pictures = count_noun(sum(info.n_pictures for info in new), "picture")
     return model, [
-        f"{options.output}: {len(new)} species of {n_pictures} pictures added to "
+        f"{options.output}: {len(new)} species of {pictures} added to "
         f"{len(old.species)}"
     ]
 

@@ -11,7 +11,7 @@ from leafid.descriptors.local.gradients import (
     Level,
     Pyramid,
     describe_turned_patches,
-    order_orientations,
+    order_values,
 )
 from leafid.descriptors.local.grid import (
     ALL_PATCHES,
@@ -32,13 +32,7 @@ _SOBEL_GAIN = 16
 # Distance from the middle, in standard deviations of the focus, up to which patches are
 # sampled.
 _FOCUS_REACH = 2
-# The order of a patch's values in its mirror image; and 1 for values in its right half,
-# -1 for values in its left half.
-_MIRRORED = (
-    np.arange(SIFT_LENGTH)
-    .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
-    .ravel()
-)
+# 1 for values in a patch's right half, -1 for values in its left half.
 _RIGHT_OR_LEFT = np.tile(
     np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS
 )
@@ -88,7 +82,9 @@ def extract_edge_sift(
         levels, owners, points=points, across=directions, along=columns
     )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
-    descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
+    descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(
+        order_values(1), axis=1
+    )
     shapes = np.array([level.shape for level in levels], np.float32)
     scales = np.log2(N_CELLS * CELL / shapes.max(axis=1))
     positions = (points + np.float32(0.5)) / shapes[owners]

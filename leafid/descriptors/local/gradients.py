@@ -1,7 +1,7 @@
 """A picture at several sizes, with gradients along eight directions, for patches."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import cv2
 import numpy as np
@@ -137,15 +137,21 @@ def describe_turned_patches(
     return patches.reshape(-1, SIFT_LENGTH)
 
 
-def order_orientations(symmetry: int) -> Indices:
-    """List the orientations in the order of a turned and mirrored cell.
+@cache
+def order_values(symmetry: int, n_channels: int = 1) -> Indices:
+    """List the values of a patch in the order of the turned and mirrored patch.
 
-    `N_SYMMETRIES` says how the symmetries are counted.
+    `N_SYMMETRIES` says how the symmetries are counted. The values are those of
+    `leafid.descriptors.local.grid.read_patches`.
     """
+    shape = (N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
+    values = np.rot90(np.arange(np.prod(shape)).reshape(shape), symmetry // 2)
     order = np.arange(N_ORIENTATIONS)
     if symmetry % 2:
+        values = values[:, ::-1]
         order = N_ORIENTATIONS // 2 - order
-    return (order + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
+    order += symmetry // 2 * (N_ORIENTATIONS // 4)
+    return values[..., order % N_ORIENTATIONS].ravel()
 
 
 def _compute_gradient_planes(framed: Plane) -> NDArray[np.uint16]:

@@ -11,11 +11,10 @@ from leafid.descriptors.arrays import Floats, Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
-    N_ORIENTATIONS,
     SIFT_LENGTH,
     Level,
     Pyramid,
-    order_orientations,
+    order_values,
 )
 from leafid.segmentation.pixels import Mask
 from leafid.segmentation.result import downsample2
@@ -131,8 +130,7 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
     corner = starts[level] + places[:, 0] * n_cols + places[:, 1]
     down, right = np.divmod(np.arange(N_CELLS**2), N_CELLS)
     cells = corner[:, None] + n_cols[:, None] * down + right
-    values = table.take(cells, axis=0)
-    values = values.reshape(len(corner), N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
+    descriptors = table.take(cells, axis=0).reshape(len(corner), length)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
     # As complex numbers, row + i·col from the middle of the picture, positions turn.
@@ -140,15 +138,13 @@ def read_patches(pyramid: Pyramid, region: Mask | None, grid: Grid) -> LocalFeat
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
-        turned = np.rot90(values[selection], k // 2, axes=(1, 2))
+        turned = descriptors[selection].take(order_values(k, n_channels), axis=1)
+        descriptors[selection] = turned
         position[selection] *= 1j ** (k // 2)
         if k % 2:
             position[selection] = position[selection].conj()
-            turned = turned[:, :, ::-1]
-        values[selection] = turned[..., order_orientations(k)]
     positions = np.stack([position.real, position.imag], axis=1) + 0.5
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    descriptors = values.reshape(len(values), length)
     return LocalFeatures(descriptors, positions.astype(np.float32), scales)
 
 

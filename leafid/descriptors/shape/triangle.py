@@ -3,6 +3,8 @@
 They have signed areas, side lengths, angles and arch heights.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from leafid.descriptors.arrays import Floats, Points, Singles
@@ -101,7 +103,7 @@ def measure_arches(shape: Shape) -> Singles:
     float32 (2 × len(SPANS) × HARMONICS,)
         Square roots of the magnitudes; the first of each span is the mean's.
     """
-    signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
+    signals = _compute_signals(shape)
     spectra = [
         np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS
         for kind in ("height", "chord")
@@ -122,8 +124,14 @@ def measure_triangles(shape: Shape) -> Singles:
     float32 (4 × len(SPANS) × len(QUANTILES),)
         As named in `TRIANGLES_NAMES`.
     """
-    signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
+    signals = _compute_signals(shape)
     kinds = ("area", "chord", "ratio", "angle")
     ascending = np.sort(np.concatenate([signals[kind] for kind in kinds]), axis=1)
     ranks = np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)
     return ascending[:, ranks].ravel().astype(np.float32)
+
+
+# Two families measure the same shape, one after the other.
+@lru_cache(maxsize=1)
+def _compute_signals(shape: Shape) -> dict[str, Floats]:
+    return compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])

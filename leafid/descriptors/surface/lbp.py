@@ -1,5 +1,6 @@
 """Local binary patterns: codes, and their rotation-invariant histogram features."""
 
+from functools import cache
 from typing import NamedTuple
 
 import cv2
@@ -140,16 +141,23 @@ def count_codes(padded: NDArray[np.int16], centres: Indices, scale: Scale) -> In
     if not centres.size:
         return np.zeros((2, 2**POINTS), np.intp)
     values = padded.ravel()
-    lengths = np.array([[scale.straight], [scale.diagonal]] * (POINTS // 2))
-    steps = (np.array(_DIRECTIONS) * lengths) @ (padded.shape[1], 1)
-    differences = values.take(centres + steps[:, None])
+    down, right = _list_steps(scale)
+    differences = values.take(centres + (down * padded.shape[1] + right))
     differences -= values.take(centres)
     magnitudes = np.abs(differences)
     # The mean is rounded up to the next integer, which an integer reaches exactly when
     # it reaches the mean: the order of the pixels, and with it a turn of the picture,
     # has no influence.
     mean = -(-int(cv2.norm(magnitudes, cv2.NORM_L1)) // magnitudes.size)
-    planes = np.stack([differences >= 0, magnitudes >= mean])
+    planes = np.array([differences >= 0, magnitudes >= mean])
     # Packing bits by NumPy takes thirty times as long as combining whole planes.
-    codes = np.bitwise_or.reduce(planes * _BITS, axis=1)
-    return np.stack([np.bincount(plane, minlength=2**POINTS) for plane in codes])
+    codes = np.bitwise_or.reduce(planes * _BITS, axis=1).astype(np.intp)
+    codes[1] += 2**POINTS
+    return np.bincount(codes.ravel(), minlength=2 * 2**POINTS).reshape(2, -1)
+
+
+@cache
+def _list_steps(scale: Scale) -> Indices:
+    """List the steps down and to the right to the neighbours: (2, 8, 1)."""
+    lengths = np.array([[scale.straight], [scale.diagonal]] * (POINTS // 2))
+    return (np.array(_DIRECTIONS) * lengths).T[:, :, None]

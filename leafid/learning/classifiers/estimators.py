@@ -26,6 +26,7 @@ from sklearn.utils.discovery import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 from leafid.errors import LeafidError
+from leafid.grouping import count_noun
 
 #: Entry points of this group name classes of classifiers that other packages have.
 ENTRY_POINT_GROUP = "leafid_classifiers"
@@ -152,7 +153,7 @@ def fit_estimator(
             warnings.simplefilter("ignore")
             return estimator.fit(rows, labels, **fit_parameters)
     except (ValueError, np.linalg.LinAlgError) as error:
-        counts = f"{len(rows)} pictures of {labels.max() + 1} species"
+        counts = f"{count_noun(len(rows), 'picture')} of {labels.max() + 1} species"
         raise LeafidError(
             f"{type(last).__name__} can't be fitted to {counts}: {error}"
         ) from error

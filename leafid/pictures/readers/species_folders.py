@@ -30,6 +30,8 @@ _NO_PICTURE = (
 
 def detect(path: Path) -> bool:
     """Check whether folders are labels: species, or more than the loose pictures."""
+    if path.is_file():
+        return False
     pictures, _ = read(path)
     labelled = [picture for picture in pictures if picture.taxon]
     above = {folder for picture in labelled for folder in picture.file.parents}

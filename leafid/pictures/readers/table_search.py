@@ -24,6 +24,8 @@ def find_tables(root: Path) -> tuple[dict[Path, str | None], list[str]]:
     """
     sources: dict[Path, str | None] = {}
     remarks: list[str] = []
+    if root.is_file():
+        return sources, remarks
     sections = [section for _, section in folders.find_sections(root)]
     for folder in dict.fromkeys(folders.list_wrappers(root) + sections):
         for file in folders.list_files(folder, {".txt", ".csv", ".tsv"}):

@@ -132,7 +132,7 @@ def _find_problem(fields: Sequence[str | None], cells: Sequence[str]) -> str | N
                 f"{cell!r}"
             )
     if len(cells) != len(fields):
-        return f"expected {len(fields)} cells, found {len(cells)}"
+        return f"expected {count_noun(len(fields), 'cell')}, found {len(cells)}"
     return None
 
 
@@ -152,8 +152,10 @@ def apply_tables(
     the first table doesn't name. A `ProblemsError` is raised with all values that are
     wrong.
     """
-    tables = {source: read_rows(source) for source in sources}
     changed = {picture.file: picture for picture in pictures}
+    if not sources:
+        return [*changed.values()], []
+    tables = {source: read_rows(source) for source in sources}
     has_labels = any(_have_labels(rows) for rows, _ in tables.values())
     if has_labels:
         for picture in pictures:

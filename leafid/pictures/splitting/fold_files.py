@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.grouping import group_by
+from leafid.grouping import count_noun, group_by
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers.tables import Row, read_rows
@@ -51,6 +51,8 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         for index, p in enumerate(pictures)
     )
     rows, _ = read_rows(file)
+    if not rows:
+        raise LeafidError(f"{file}: expected rows below the heading, found none")
     if not any("fold" in record for _, _, record in rows):
         raise LeafidError(
             f"{file}: expected the folds of pictures in a column 'fold', found none"
@@ -59,10 +61,11 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         fold_of, ignored = _collect_folds(rows, pictures, indices, problems)
         if ignored and fold_of:
             message = (
-                "%s: %d rows are ignored, as the collection has no such labelled "
-                "picture, or several: %r first"
+                "%s: ignored %s, as the collection has no such labelled picture, or "
+                "several: %r first"
             )
-            logger.warning(message, file, len(ignored), ignored[0])
+            n_rows = count_noun(len(ignored), "row")
+            logger.warning(message, file, n_rows, ignored[0])
         # What is wrong with a row explains what is missing.
         if not problems:
             for gap in _find_gaps(pictures, fold_of):
@@ -73,8 +76,8 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
             "them"
         )
     if n_left := len(pictures) - min(map(len, fold_of.values())):
-        message = "%s: %d pictures of types without folds are left out"
-        logger.warning(message, file, n_left)
+        message = "%s: left out %s of types without folds"
+        logger.warning(message, file, count_noun(n_left, "picture"))
     for repeat, folds in fold_of.items():
         warn_of_split_plants(f"{file}: repeat {repeat}", pictures, folds)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
@@ -140,9 +143,9 @@ def warn_of_split_plants(
     split = sorted(plant for plant, count in counts.items() if count > 1)
     if split:
         logger.warning(
-            "%s: expected all pictures of a plant in one fold, found %d plants in "
+            "%s: expected all pictures of a plant in one fold, found %s in "
             "several, %s first; scores are too high",
             place,
-            len(split),
+            count_noun(len(split), "plant"),
             split[0],
         )

@@ -1,12 +1,13 @@
 """Checks runs, and writes them in another format."""
 
 import logging
+from collections.abc import Mapping
 from typing import Literal
 
 from leafid.checking import check_arguments
 from leafid.errors import ProblemsError, UsageError
 from leafid.files import StrPath, open_output
-from leafid.pictures.columns import Labelled, is_path, to_pictures
+from leafid.pictures.columns import Labelled, are_all, is_path, to_pictures
 from leafid.scoring.reading.inputs import RunLike, to_runs
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.runs import KnownNames, Run
@@ -88,6 +89,9 @@ def check_run(run: RunLike, known: KnownNames | None) -> Run:
 
     A `ProblemsError` has what is wrong with it; a warning counts missing pictures.
     """
+    if isinstance(run, Mapping) and are_all([*run.values()], is_path):
+        # Names of species, rather than paths of several runs.
+        run = {"run": run}
     runs = to_runs(run, known)
     if len(runs) > 1:
         raise UsageError(f"run: expected one, found {len(runs)}")

@@ -121,7 +121,9 @@ def to_runs(
         runs = _name_runs([*runs])
     if not runs:
         raise UsageError("expected runs, found none")
-    return [to_run(name, run, known, official=official) for name, run in runs.items()]
+    return [
+        to_run(str(name), run, known, official=official) for name, run in runs.items()
+    ]
 
 
 def _name_runs(runs: Sequence[Any]) -> dict[str, Any]:
@@ -154,18 +156,19 @@ def _names_pictures(names: Iterable[object], known: KnownNames | None) -> bool:
 def _is_run(runs: Mapping[object, Any], known: KnownNames | None) -> bool:
     """Tell whether a mapping is a run, rather than several by name.
 
-    It names a known picture, or has a ranking that is a list or has scores.
+    It has a ranking that is a list or has scores, or names a known picture.
     """
-    if _names_pictures(runs, known):
-        return True
     for value in runs.values():
         if isinstance(value, Mapping):
             has_scores = any(isinstance(score, Real) for score in value.values())
-            if has_scores and not _names_pictures(value, known):
-                return True
-        elif not (isinstance(value, (str, os.PathLike, Run)) or _is_scores(value)):
+            if has_scores != _names_pictures(value, known):
+                return has_scores
+        elif isinstance(value, Run) or _is_scores(value):
+            return False
+        elif not is_path(value):
             return True
-    return False
+    # Runs may also be called 1 and 2, as pictures are.
+    return _names_pictures(runs, known)
 
 
 def to_run(
@@ -179,6 +182,12 @@ def to_run(
     elif isinstance(run, Mapping):
         rows = _split_rankings(name, run)
     elif is_frame(run):
+        if run.index.name is None and np.asarray(run.index).dtype.kind in "iuf":
+            raise InputError(
+                f"run {name!r}: expected a frame with the names of pictures as its "
+                "index, and a column for each species, found the numbers of rows as "
+                "index; set it by frame.set_index(…)"
+            )
         rows = split_scores(run.to_numpy(), run.index, run.columns)
     elif _is_scores(run):
         rows = split_scores(*run)

@@ -93,9 +93,11 @@ def _split_lines(file: Path, problems: LineProblems) -> Iterator[Words]:
             yield number, words[0], words[2].replace("_", " "), words[3], words[4]
         elif len(words) >= 4 and not words[0].startswith("<"):
             yield number, words[0], " ".join(words[1:-2]), words[-2], words[-1]
+        elif words:
+            problem = f"expected {LINE}, found {line.strip()!r}"
+            problems.add(number, problem, words[0].lstrip("<"))
         else:
-            content = repr(line.strip()) if words else "a blank line; remove it"
-            problems.add(number, f"expected {LINE}, found {content}")
+            problems.add(number, f"expected {LINE}, found a blank line; remove it")
 
 
 def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
@@ -119,9 +121,9 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     for number, row in rows:
         cells = _clean_cells(row[n_index:])
         if len(cells) != len(fields):
-            problems.add(
-                number, f"expected {n_index + len(fields)} cells, found {len(row)}"
-            )
+            problem = f"expected {n_index + len(fields)} cells, found {len(row)}"
+            row_cells = dict(zip(fields, cells, strict=False))
+            problems.add(number, problem, row_cells.get("picture"))
         elif is_long:
             yield _make_words(number, dict(zip(map(str, fields), cells, strict=True)))
         else:

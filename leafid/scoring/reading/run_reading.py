@@ -13,16 +13,24 @@ References
 
 import logging
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from leafid.files import StrPath
+from leafid.grouping import count_noun
+from leafid.parallel.progress import show_progress
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, split_run
-from leafid.scoring.reading.runs import KnownNames, Run, Words, make_run
+from leafid.scoring.reading.runs import (
+    KnownNames,
+    Run,
+    Words,
+    clean_picture_names,
+    make_run,
+)
 from leafid.textfiles import LineProblems
 
 logger = logging.getLogger(__name__)
@@ -30,6 +38,8 @@ logger = logging.getLogger(__name__)
 Problem = tuple[int, str]
 _shortener = reprlib.Repr()
 _shortener.maxstring = 60
+#: The size of a file above which progress is shown: reading it takes a second.
+LARGE_BYTES = 1 << 23
 #: From this ratio of `difflib`, a name of no known species may be a known one with an
 #: error.
 MIN_RESEMBLANCE = 0.75
@@ -57,9 +67,11 @@ def read_run(
     file = Path(path)
     with LineProblems(file) as problems:
         rows = split_run(file, problems)
+        if file.is_file() and file.stat().st_size > LARGE_BYTES:
+            rows = show_progress(rows, None, f"reading {file.name}")
         run = make_checked_run(file.name, rows, problems, known, official=official)
         if not len(run) and not problems:
-            problems.add(1, f"expected lines {LINE}, found an empty file")
+            problems.add(1, f"expected lines {LINE}, found no prediction")
     return run
 
 
@@ -84,24 +96,26 @@ def make_checked_run(
         is_repeated &= np.diff(run.rank, append=-1) == 0
         if n_repeated := is_repeated.sum():
             logger.warning(
-                "%s: %d lines repeat a picture's rank; the last one counts",
+                "%s: ignored %s whose rank a later line of the picture has",
                 name,
-                n_repeated,
+                count_noun(n_repeated, "line"),
             )
         run = run.select(~is_repeated)
     if len(run):
-        for line, problem in _find_problems(run, known, official):
+        incomplete = {*clean_picture_names(problems.subjects, known)}
+        for line, problem in _find_problems(run, known, official, incomplete):
             problems.add(line, problem)
     return run
 
 
 def _find_problems(
-    run: Run, known: KnownNames | None, official: bool
+    run: Run, known: KnownNames | None, official: bool, incomplete: Set[str]
 ) -> Iterator[Problem]:
+    """Find what predictions contradict; `incomplete` pictures lack some of theirs."""
     yield from _check_pictures(run, known)
     if known is not None:
         yield from _check_species(run, known)
-    yield from _check_ranks(run, only_first=official)
+    yield from _check_ranks(run, incomplete, only_first=official)
     if not official:
         yield from _check_repeated_species(run)
         yield from filter(None, [run.find_rising_score()])
@@ -151,13 +165,20 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         )
 
 
-def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
-    """Check that the ranks of a picture are 1, 2, 3, …, each once."""
+def _check_ranks(
+    run: Run, incomplete: Set[str], *, only_first: bool
+) -> Iterator[Problem]:
+    """Check that the ranks of a picture are 1, 2, 3, …, each once.
+
+    Pictures whose lines have other problems are left out: they lack ranks.
+    """
     is_first = np.diff(run.picture_index, prepend=-1) > 0
     previous = np.where(is_first, 0, np.roll(run.rank, 1))
     is_wrong = run.rank != previous + 1
     if only_first:
         is_wrong &= is_first
+    is_complete = np.array([name not in incomplete for name in run.pictures])
+    is_wrong &= is_complete[run.picture_index]
     for row in np.flatnonzero(is_wrong).tolist():
         rank = run.rank[row]
         line = int(run.line[row])

@@ -10,7 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -147,31 +147,35 @@ def make_run(
     """
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
-    # There are five numbers a line; a list of objects would take several times as much
-    # memory.
-    values = array("d")
+    # A list of objects would take several times as much memory.
+    whole_numbers = array("i")
+    scores_of_rows = array("d")
+    # Few ranks differ.
+    parse_rank = lru_cache(1 << 10)(parse_whole_number)
     for row in rows:
-        number, picture, kind, rank, score = row
-        if problem := _find_problem(row):
-            problems.add(number, problem)
+        number, picture, kind, rank, word = row
+        place = parse_rank(rank or "0")
+        score = parse_finite_number(word)
+        is_new = picture not in pictures or kind not in species
+        is_wrong = score is None or not (place or rank is None)
+        if (is_new or is_wrong) and (problem := _find_problem(row)):
+            problems.add(number, problem, picture)
             continue
+        assert score is not None
         picture_number = pictures.setdefault(picture, len(pictures))
         kind_number = species.setdefault(kind, len(species))
-        # One call for all five is faster.
-        values.extend(
-            (picture_number, kind_number, int(rank or 0), float(score), number)
-        )
-    table = np.array(values).reshape(-1, 5)
-    picture_names = [to_run_name(name) for name in pictures]
+        whole_numbers.extend((picture_number, kind_number, place or 0, number))
+        scores_of_rows.append(score)
+    table = np.array(whole_numbers, np.int32).reshape(-1, 4)
+    scores = np.array(scores_of_rows, np.float64)
+    picture_names = clean_picture_names(pictures, known)
     species_names = [normalise_name(name) for name in species]
     if known is not None:
-        # A table may have paths of pictures.
-        picture_names = [*map(known.find_picture, picture_names)]
         species_of = known.match_species(species_names)
         species_names = [species_of.get(kind, kind) for kind in species_names]
     distinct_pictures, picture_index = _sort_names(picture_names, table[:, 0])
     distinct_species, species_index = _sort_names(species_names, table[:, 1])
-    ranks, scores, lines = table.T[2:]
+    ranks, lines = table.T[2:]
     if not ranks.any():
         order = np.lexsort((species_index, -scores, picture_index))
         ordered = picture_index[order]
@@ -183,10 +187,19 @@ def make_run(
         species=distinct_species,
         picture_index=picture_index[order],
         species_index=species_index[order],
-        rank=ranks[order].astype(np.int32),
+        rank=ranks[order],
         score=scores[order],
-        line=lines[order].astype(np.int32),
+        line=lines[order],
     )
+
+
+def clean_picture_names(names: Iterable[str], known: KnownNames | None) -> list[str]:
+    """Write names of pictures as run files do, or find the known pictures they mean."""
+    cleaned = [*map(to_run_name, names)]
+    if known is None:
+        return cleaned
+    # A table may have paths of pictures.
+    return [*map(known.find_picture, cleaned)]
 
 
 def _find_problem(row: Words) -> str | None:
@@ -206,11 +219,11 @@ def _find_problem(row: Words) -> str | None:
 
 
 def _sort_names(
-    names: Sequence[str], codes: Floats
+    names: Sequence[str], codes: _Integers
 ) -> tuple[tuple[str, ...], _Integers]:
     """Sort names, and change their indices; two names of one thing become one."""
     distinct, index = np.unique(np.array(names, np.str_), return_inverse=True)
-    return tuple(distinct.tolist()), index.astype(np.int32)[codes.astype(np.intp)]
+    return tuple(distinct.tolist()), index.astype(np.int32)[codes]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from leafid.errors import LeafidError, UsageError
 from leafid.files import StrPath
+from leafid.grouping import count_noun
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import normalise_name
 from leafid.pictures.picture import Picture, XmlOmission, to_run_name
@@ -120,9 +121,8 @@ def select_scored(
     if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
         logger.info(
-            "only the %d pictures of the test part are scored; name another with "
-            "--part",
-            count,
+            "only the test part is scored (%s); name another with --part",
+            count_noun(count, "picture"),
         )
     return selected
 

@@ -123,10 +123,8 @@ def measure_sheet_distance(lab: Image, sheet: Image, metric: Metric = METRIC) ->
 
 def measure_distance_around(image: Image, mask: Mask) -> Plane:
     """Measure how far colours are from the sheet's around a mask."""
-    sheet = estimate_sheet(image, mask)
-    return measure_sheet_distance(
-        *(cv2.cvtColor(colours, cv2.COLOR_BGR2LAB) for colours in (image, sheet))
-    )
+    sheet = estimate_sheet(image, mask, in_lab=True)
+    return measure_sheet_distance(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), sheet)
 
 
 def _measure_chroma(a: Plane, b: Plane) -> Plane:

@@ -24,9 +24,11 @@ from leafid.segmentation.sheets.uniform import (
 _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower
-# confidence than on nearly all sheets. It is replaced by the mask of `segment_photo`
-# that is likely to be one leaf, if its confidence is higher.
+# confidence than on nearly all sheets. Unless its outline is likely to be right, it is
+# replaced by the mask of `segment_photo` that is likely to be one leaf, if its
+# confidence is higher.
 _SURE = 0.9
+_SURE_OUTLINE = 0.68
 _SURE_PHOTO = 0.6
 _MAX_CONTACT = 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
@@ -91,6 +93,9 @@ def segment_sheet(image: Image) -> Segmentation:
     if border >= _MAX_CONTACT:
         border = 0
     if leaf.confidence >= _SURE * (1 - border):
+        return leaf
+    leaf = replace(leaf, picture=image)
+    if leaf.outline_confidence > _SURE_OUTLINE:
         return leaf
     photographed = segment_photo(image, sky=True)
     least = max(leaf.confidence, _SURE_PHOTO)

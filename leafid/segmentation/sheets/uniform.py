@@ -95,8 +95,8 @@ def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmenta
         return Segmentation(nothing, nothing, 0.0)
     if larger:
         undecided = _mark_undecided(contrast.distance, contrast.cuts)
-        cells, _, above = _classify_subpixels(larger[-1], undecided, contrast)
-        contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
+        cells, *first = _classify_subpixels(larger[-1], undecided, contrast)
+        contrast.above.ravel()[cells] = first[1].sum(axis=0, dtype=np.uint8) * 63
     distance = cv2.add(contrast.distance, contrast.lines)
     leaf, things = select_leaf_regions(contrast.above, distance)
     if things.any():
@@ -118,8 +118,10 @@ def _find_leaf(pyramid: list[Image], metric: Metric, *, quick: bool) -> Segmenta
     for picture in reversed(larger):
         rim = _mark_rim(leaf)
         if picture is larger[-1]:
-            rim &= undecided
-        _, indices, above = _classify_subpixels(picture, rim, contrast)
+            is_rim = rim.view(bool).take(cells)
+            indices, above = (values.compress(is_rim, axis=1) for values in first)
+        else:
+            _, indices, above = _classify_subpixels(picture, rim, contrast)
         leaf = _upsample2(leaf, picture)
         leaf.ravel()[indices] = above
     mask = leaf.view(bool)
@@ -163,8 +165,10 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     is_shade = inside & is_grey & (contrast.lines < _MIN_SHADE)
     if cv2.countNonZero(_open(is_shade)) > _MIN_SHADE_AREA * area:
         return Metric(lightness_share=0.0)
-    noise = _NOISE * float(np.median(chroma[outside]))
-    is_pale = chroma > max(_PALE_PART * typical, noise, _MIN_PALE)
+    is_pale = chroma > max(_PALE_PART * typical, _MIN_PALE)
+    if np.count_nonzero(is_pale & outside) < _MIN_MARGIN_AREA * area:
+        return METRIC
+    is_pale &= chroma > _NOISE * float(np.median(chroma[outside]))
     margin = _open(is_pale).view(bool) & (leaf == 0)
     if np.count_nonzero(margin & outside) < _MIN_MARGIN_AREA * area:
         return METRIC
@@ -233,7 +237,10 @@ def _upsample2(mask: Plane, picture: Image) -> Plane:
 
     An odd last row or column repeats the one before.
     """
-    mask = cv2.resize(mask, None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
+    # Two pixels of 8 bits are one number of 16: this takes an eighth of the time of
+    # OpenCV's interpolation.
+    pairs = mask.astype(np.uint16) * np.uint16(257)
+    mask = pairs.repeat(2, axis=0).view(np.uint8)
     below, right = np.subtract(picture.shape[:2], mask.shape).tolist()
     if not below and not right:
         return mask

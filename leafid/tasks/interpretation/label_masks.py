@@ -15,6 +15,7 @@ from scipy.ndimage import find_objects
 
 from leafid.errors import LeafidError
 from leafid.files import StrPath
+from leafid.grouping import count_noun
 from leafid.pictures.header import read_header, read_picture_bytes
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
 from leafid.textfiles import (
@@ -72,9 +73,9 @@ def read_mask_pairs(truth: StrPath, result: StrPath) -> Iterator[ObjectPair]:
         )
     if missing := sorted(true_files.keys() - files.keys()):
         logger.warning(
-            "%s: lacks %d masks (%s first); their objects are missed",
+            "%s: lacks %s (%s first), whose objects are missed",
             result,
-            len(missing),
+            count_noun(len(missing), "mask"),
             missing[0],
         )
     true_names = _read_objects_beside(true_files)
