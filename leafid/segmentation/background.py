@@ -1,6 +1,6 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -156,7 +156,7 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
 
 
 # Many pictures have one shape.
-@cache
+@lru_cache(maxsize=16)
 def _make_basis(rows: int, cols: int) -> Values:
     """List monomials up to third order in row and column, from -1 to 1: (10, H · W)."""
     row, col = np.meshgrid(
