@@ -43,8 +43,8 @@ class HeldOutLeaves:
     weights: np.ndarray
     #: float (n,): confidence of the segmentation.
     confidence: np.ndarray
-    #: bool (n,): whether the picture is a jittered copy.
-    is_jittered: np.ndarray
+    #: bool (n,): whether it is a jittered copy, or a picture that has none.
+    is_last_copy: np.ndarray
     #: float (n,) for each expert: its trust in the pictures.
     trust: Sequence[np.ndarray]
     #: float (n, n_species) for each expert, -inf for species that it has not seen.

@@ -194,12 +194,10 @@ def _fit_calibration(
 ) -> np.ndarray:
     """Fit slope and offset of `apply_calibration` on known and unknown species.
 
-    The calibration is to hold for poor pictures: it is learned from jittered ones,
-    if there are any.
+    The calibration is to hold for poor pictures and other cameras: it is learned from
+    jittered copies, where pictures have them.
     """
-    is_used = np.ones(len(p_leaf), bool)
-    if leaves.is_jittered.any():
-        is_used = leaves.is_jittered
+    is_used = leaves.is_last_copy
     known = fuse(leaves.scores.without_plant, leaves.trust, weights)
     unknown = fuse(leaves.scores.without_species, leaves.trust, weights)
     is_right = known.argmax(axis=1) == leaves.labels

@@ -109,12 +109,14 @@ def train_rejection(
     indices = training_set.picture_indices[rows]
     leaf_pictures = training_set.select_pictures(indices)
     confidence = training_set.confidence[rows]
+    copies = training_set.find_jittered(indices)
+    has_copy = np.isin(indices, training_set.picture_indices[copies])
     leaves = HeldOutLeaves(
         labels=plan.labels[indices],
         plants=np.array([picture.group for picture in leaf_pictures]),
         weights=weigh_by_plant(leaf_pictures),
         confidence=confidence,
-        is_jittered=training_set.augmentations[rows] > 0,
+        is_last_copy=(training_set.augmentations[rows] > 0) | ~has_copy,
         trust=expert_trust(identifier.recipe, confidence),
         scores=scores.map(lambda experts: [values[positions] for values in experts]),
     )

@@ -119,7 +119,7 @@ def draw_leaves(n, seed, n_species=6, clarity=(3.0, 0.0, 3.0), n_plants=20):
         plants=np.array([f"plant {k % n_species} {k % n_plants}" for k in range(n)]),
         weights=np.ones(n),
         confidence=np.ones(n),
-        is_jittered=np.zeros(n, bool),
+        is_last_copy=np.ones(n, bool),
         trust=[np.ones(n)] * 2,
         scores=Folds(*scores),
     )
@@ -305,7 +305,9 @@ def test_operating_points_are_of_species_with_another_plant(leaves, rejection, f
     assert len(fit(leaves, plants=one_each).quantiles) == 800
 
 
-def test_answers_are_calibrated_on_jittered_copies_if_there_are_any(leaves, fit):
+def test_answers_are_calibrated_on_jittered_copies_of_pictures_that_have_them(
+    leaves, fit
+):
     """Copies whose scores are noise are hardly ever right, and only they count."""
     is_copy = np.arange(800) % 2 == 1
     noise = draw_leaves(800, 5, clarity=(0.0, 0.0, 0.0)).scores.without_plant
@@ -315,8 +317,8 @@ def test_answers_are_calibrated_on_jittered_copies_if_there_are_any(leaves, fit)
     ]
     folds = leaves.scores._replace(without_plant=scores)
     of_all, of_copies = (
-        apply_calibration(0.5, fit(leaves, scores=folds, is_jittered=mask).calibration)
-        for mask in (np.zeros(800, bool), is_copy)
+        apply_calibration(0.5, fit(leaves, scores=folds, is_last_copy=mask).calibration)
+        for mask in (np.ones(800, bool), is_copy)
     )
     assert of_copies < of_all - 0.2
 
