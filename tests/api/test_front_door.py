@@ -161,7 +161,7 @@ def test_train_says_what_is_missing():
         ([1], "found 1"),
         (None, "found None"),
     ):
-        with pytest.raises(leafid.LeafidError, match=f"expected .*Picture.*{message}"):
+        with pytest.raises(leafid.LeafidError, match=f"expected .*pictures.*{message}"):
             leafid.train(wrong)
 
 

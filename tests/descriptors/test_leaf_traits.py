@@ -57,6 +57,7 @@ REACHED_TRUE = {
 }
 REACHED_SAID = {
     "leaflets": 0.63,
+    "dark": 0.7,
     "margin": 0.73,
     "small": 0.7,
 }
