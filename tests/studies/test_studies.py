@@ -118,6 +118,8 @@ def test_the_loop_of_a_study_gives_the_numbers_of_an_experiment(
             assert of_study[name] == pytest.approx(of_loop[name], abs=1e-9)
     # What it hands out has the same numbers, too: runs, answers and models.
     [handed_out] = study.runs.values()
+    n_pictures = len(handed_out.pictures)
+    assert f"{len(handed_out)} predictions, pictures: {n_pictures}" in repr(handed_out)
     assert leafid.evaluate(folds.pictures, handed_out, ["mrr"])[-1][
         "mrr"
     ] == pytest.approx(loop[-1]["mrr"], abs=1e-9)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.grouping import group_by
+from leafid.grouping import count_noun, group_by
 from leafid.metrics.averages import Booleans, Floats
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.names import drop_authors, normalise_name, separate_words
@@ -75,6 +75,10 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.rank)
+
+    def __repr__(self) -> str:
+        n_predictions = count_noun(len(self), "prediction")
+        return f"<Run {self.name}: {n_predictions}, pictures: {len(self.pictures)}>"
 
     def select(self, mask: Booleans) -> Run:
         """Select some of the predictions; names without any stay."""
