@@ -64,13 +64,14 @@ def explain_doubt(
         small: condition.side < _MIN_SIDE,
     }
     reasons = [problem for problem, is_true in problems.items() if is_true]
-    # What to do about a picture that is rejected, though nothing else may be wrong with
-    # it.
+    # Ground, light, size, or being needles may hide a leaf: what is right is named, as
+    # it isn't known which of them is wrong.
     if decision == "no-leaf":
         reasons.append(
             translate(
-                "if it shows a leaf, that may be too small: "
-                "go so close that only leaf and sheet are seen, or cut it out"
+                "if it shows a leaf (not needles), lay all of it alone on a plain "
+                "light sheet, in even light, and go so close that only leaf and sheet "
+                "are seen, or cut it out"
             )
         )
     return tuple(reasons)

@@ -71,12 +71,16 @@ def test_no_region_is_called_a_leaf_where_there_is_none():
     assert [text.split(":")[0] for text in explain_doubt(worst, "no-leaf")] == [
         "it is dark",
         "it is blurred",
-        "if it shows a leaf, that may be too small",
+        *explain_doubt(Condition(0.9), "no-leaf"),
     ]
 
 
-def test_a_picture_without_a_leaf_has_advice():
-    [advice] = explain_doubt(Condition(0.9), "no-leaf")
+def test_advice_for_a_picture_without_a_leaf_fits_every_cause():
+    # A leaf that fills the picture, but lies on soil or half in the shade, isn't small.
+    [advice] = explain_doubt(Condition(0.9, side=800), "no-leaf")
+    assert "small" not in advice
+    for remedy in ("not needles", "all of it alone", "plain light", "even light"):
+        assert remedy in advice
     assert advice.endswith("or cut it out")
     assert explain_doubt(Condition(0.9), "unknown") == ()
 
