@@ -200,8 +200,8 @@ class Answer(Judgement, NotebookMixin):
 
     @property
     def note(self) -> str:
-        """Which of several leaves is answered; "" where there is one, or none."""
-        if self.n_leaves == 1 or self.verdict == "no-leaf":
+        """Which of several leaves is answered; "" where there is one, or none is."""
+        if self.n_leaves == 1 or self.verdict in {"no-leaf", "unclear"}:
             return ""
         return translate(
             "{number} leaves; the largest is answered", number=self.n_leaves

@@ -40,7 +40,7 @@ def explain_doubt(
             side=_MIN_SIDE, n_leaves=1, cut=0, may_be_several=0
         )
     several = translate(
-        "it shows {number} leaves: photograph one, or cut it out",
+        "leafid sees {number} leaves: photograph one, or cut it out",
         number=int(condition.n_leaves),
     )
     merged = translate(

@@ -225,6 +225,19 @@ def test_the_head_says_nothing_of_what_supposes_a_known_leaf():
     assert replace(ANSWER, **UNJUDGED).details == ""
 
 
+@pytest.mark.parametrize(
+    ("decision", "note"),
+    [
+        ("species", "4 leaves; the largest is answered"),
+        ("unknown", "4 leaves; the largest is answered"),
+        ("unclear", ""),
+        ("no-leaf", ""),
+    ],
+)
+def test_no_leaf_is_called_answered_where_none_is_judged(decision, note):
+    assert replace(ANSWER, decision=decision, n_leaves=4).note == note
+
+
 def test_pictures_of_a_plant_share_its_verdict():
     doubtful = replace(ANSWER, p_leaf=0.1)
     whole = replace(ANSWER, parts=(ANSWER, doubtful))

@@ -58,7 +58,7 @@ def test_altered_pictures_are_doubted_for_what_was_altered(reason, sample_leaves
 def test_the_most_important_reason_is_first():
     worst = Condition(0.9, side=48, n_leaves=3, sharpness=0.1, lightness=0.1, cut=0.5)
     assert [text.split(":")[0] for text in explain_doubt(worst)] == [
-        "it shows 3 leaves",
+        "leafid sees 3 leaves",
         "it is dark",
         "it is blurred",
         "what leafid takes for the leaf is cut off by the border",
@@ -110,4 +110,4 @@ def test_several_leaves_are_named_in_every_format(cli, sample_leaves, tmp_path):
     pages = [page.read_text() for page in (tmp_path / "pages").glob("*.html")]
     assert any("3 leaves; the largest is answered." in page for page in pages)
     [answer] = leafid.load_model().identify(file, assume_type="scan")
-    assert answer.reasons[0] == "it shows 3 leaves: photograph one, or cut it out"
+    assert answer.reasons[0] == "leafid sees 3 leaves: photograph one, or cut it out"

@@ -192,7 +192,7 @@ def test_the_answer_and_the_measures_say_that_leaves_touch(near_leaves, cli, tmp
     pictures = (near, twig)
     answers = cli("predict", *pictures, *words, "--cache", tmp_path / "cache").json
     reasons = [answer["reasons"][0] for answer in answers]
-    assert reasons[0].startswith("it shows 2 leaves")
+    assert reasons[0].startswith("leafid sees 2 leaves")
     assert reasons[1].startswith("perhaps several leaves that touch")
     assert len(cli("measure", near, *words, "--each-leaf").json) == 2
     outcome = cli("measure", twig, *words)
