@@ -99,13 +99,14 @@ def _describe_region(lab: np.ndarray) -> np.ndarray:
     hues = a + 1j * b
     doubled = hues**2 / (chroma + _TINY)
     distance = np.hypot(a - a.mean(), b - b.mean())
+    percentiles = np.percentile([lightness, chroma, distance], _TENTHS, axis=1)
     return np.array(
         [
-            *np.percentile(lightness, _TENTHS),
-            *np.percentile(chroma, _TENTHS),
+            *percentiles[:, 0],
+            *percentiles[:, 1],
             abs(hues.sum()) / total,
             abs(doubled.sum()) / total,
-            *np.percentile(distance, _TENTHS[1:]),
+            *percentiles[1:, 2],
             (chroma < _GREY).mean(),
         ]
     )
