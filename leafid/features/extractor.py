@@ -27,7 +27,7 @@ from leafid.features.leaf_measures import (
     describe_colours,
     describe_mask,
 )
-from leafid.features.recipe import LONGEST_SIDE, Expert
+from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.condition import Condition, measure_condition
 from leafid.segmentation.crop import crop_leaf
@@ -84,6 +84,14 @@ class FeatureExtractor:
     #: Whether the pictures show leaves on the tree, which are distinguished from other
     #: things by colours.
     is_photo: bool = False
+
+    @classmethod
+    def from_recipe(
+        cls, recipe: Recipe, encoders: dict[str, Encoder]
+    ) -> "FeatureExtractor":
+        """Make the extractor of a recipe, with the encoders of its local experts."""
+        is_photo = not any(type_.lies_on_sheet for type_ in recipe.types)
+        return cls(recipe.experts, encoders, recipe.longest_side, is_photo)
 
     @property
     def vector_names(self) -> list[str]:

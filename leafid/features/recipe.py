@@ -207,11 +207,6 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 f"found {types}"
             )
 
-    @property
-    def is_for_photos(self) -> bool:
-        """Whether it serves photos alone."""
-        return not any(type_.lies_on_sheet for type_ in self.types)
-
 
 def group_by_training(
     recipes: Mapping[AcquisitionType, Recipe],

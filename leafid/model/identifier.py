@@ -78,12 +78,7 @@ class Identifier:
             name: experts[name].make_encoder(self.seed).set_state(dict(state))
             for name, state in self.codebooks.items()
         }
-        return FeatureExtractor(
-            experts,
-            encoders,
-            longest_side=self.recipe.longest_side,
-            is_photo=self.recipe.is_for_photos,
-        )
+        return FeatureExtractor.from_recipe(self.recipe, encoders)
 
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""

@@ -214,12 +214,7 @@ def build_training_set(
             encoders = load_encoders(recipe)
         else:
             encoders = learn_encoders(labelled, recipe, loader, seed)
-        extractor = FeatureExtractor(
-            recipe.experts,
-            encoders,
-            longest_side=recipe.longest_side,
-            is_photo=recipe.is_for_photos,
-        )
+        extractor = FeatureExtractor.from_recipe(recipe, encoders)
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
     # Jittered copies of another camera's pictures would teach more of that camera, in

@@ -46,7 +46,7 @@ _OFF = 0.008
 # _PAPER, of 255, in blue, which leaves absorb.
 _PAPER_SHARE = 0.5
 _PAPER = 170
-# Lightness is measured in every pixel of so many rows and columns.
+# Distance between the rows, and between the columns, that lightness is measured in.
 _STEP = 16
 # Shortest side of a sheet's outline, as a part of the picture's longer side.
 _MIN_SIDE_SHARE = 0.15
@@ -245,11 +245,11 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
         _segment_flattened(image, whole, _RIM),
         _segment_flattened(image, whole, -_PADDING, colour),
         segment_uniform(image, by_lightness=True),
-        _segment_brightened(image),
+        _brighten_and_segment(image),
     )
 
 
-def _segment_brightened(image: Image) -> Segmentation | None:
+def _brighten_and_segment(image: Image) -> Segmentation | None:
     """Find the leaf as if the picture were exposed for longer; None for a light one."""
     lightest = np.percentile(image[::_STEP, ::_STEP], 95)
     if lightest > _UNDEREXPOSED:
