@@ -10,7 +10,7 @@ import numpy as np
 
 from leafid.descriptors.arrays import Singles
 from leafid.segmentation.condition import Condition
-from leafid.segmentation.pixels import Image, Mask, shrink
+from leafid.segmentation.pixels import Image, Mask, shrink, take_quantiles
 from leafid.segmentation.result import Segmentation
 
 #: Families that are measured on sheets, beside the families of the experts, and in
@@ -29,7 +29,7 @@ N_COLOUR_VALUES = 37
 _COLOUR_SIDE = 64
 # A pixel with a lower chroma is grey, in 8-bit Lab units.
 _GREY = 8.0
-_TENTHS = (10, 50, 90)
+_TENTHS = (0.1, 0.5, 0.9)
 _TINY = 1e-6
 
 
@@ -67,15 +67,16 @@ def describe_colours(image: Image, mask: Mask) -> Singles:
     """
     small = shrink(image, _COLOUR_SIDE)
     size = small.shape[1::-1]
-    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).reshape(-1, 3).astype(np.float32)
-    lab[:, 1:] -= 128
+    pixels = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).reshape(-1, 3)
+    lab = pixels.T.astype(np.float32, order="C")
+    lab[1:] -= 128
     inside = cv2.resize(mask.view(np.uint8), size, interpolation=cv2.INTER_NEAREST)
     is_inside = inside.ravel().view(bool)
-    regions = [lab[is_inside], lab[~is_inside], lab]
+    regions = [lab.compress(is_inside, axis=1), lab.compress(~is_inside, axis=1), lab]
     # A region without a pixel is described like the picture.
-    inner, outer, _ = regions = [part if len(part) else lab for part in regions]
-    mean_inside = inner.mean(axis=0)
-    mean_outside = outer.mean(axis=0)
+    inner, outer, _ = regions = [part if part.size else lab for part in regions]
+    mean_inside = inner.mean(axis=1)
+    mean_outside = outer.mean(axis=1)
     chroma_inside = np.hypot(*mean_inside[1:])
     chroma_outside = np.hypot(*mean_outside[1:])
     difference = mean_inside - mean_outside
@@ -92,21 +93,23 @@ def describe_colours(image: Image, mask: Mask) -> Singles:
 
 
 def _describe_region(lab: np.ndarray) -> np.ndarray:
-    """Describe colours, float32 (n, 3), with a and b around 0: 11 values."""
-    lightness, a, b = lab.T
-    chroma = np.hypot(a, b)
+    """Describe colours, float32 (3, n), with a and b around 0: 11 values."""
+    lightness, a, b = lab
+    # Several times faster than `numpy.hypot`.
+    chroma = np.sqrt(a * a + b * b)
     total = chroma.sum() + _TINY
     hues = a + 1j * b
     doubled = hues**2 / (chroma + _TINY)
-    distance = np.hypot(a - a.mean(), b - b.mean())
-    percentiles = np.percentile([lightness, chroma, distance], _TENTHS, axis=1)
+    distance = np.sqrt((a - a.mean()) ** 2 + (b - b.mean()) ** 2)
+    values = np.stack([lightness, chroma, distance])
+    percentiles = take_quantiles(values, _TENTHS)
     return np.array(
         [
-            *percentiles[:, 0],
-            *percentiles[:, 1],
+            *percentiles[0],
+            *percentiles[1],
             abs(hues.sum()) / total,
             abs(doubled.sum()) / total,
-            *percentiles[1:, 2],
+            *percentiles[2, 1:],
             (chroma < _GREY).mean(),
         ]
     )
