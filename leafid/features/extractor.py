@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Literal
 
@@ -44,7 +45,7 @@ _View = tuple[Pyramid, np.ndarray | None]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for these features, in pixels.
-TYPE_SIDE = 400
+TYPE_SIDE = 200
 #: The name of the vector by which leaves are recognised. All recipes have it beside the
 #: vectors of their experts.
 LEAF_MEASURES = "leaf measures"
@@ -140,13 +141,15 @@ class FeatureExtractor:
             words.append("with petiole")
         if augmentation:
             words.append(augmentation)
-        digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.get_expert(name).is_local:
-            for array_name, array in sorted(self.encoders[name].get_state().items()):
-                digest.update(
-                    array_name.encode() + np.ascontiguousarray(array).tobytes()
-                )
-        return digest.hexdigest()
+            words.append(self._encoder_hashes[name])
+        return hashlib.sha256("|".join(map(str, words)).encode()).hexdigest()
+
+    # Hashing them for every picture would take as long as to find its petiole.
+    @cached_property
+    def _encoder_hashes(self) -> dict[str, str]:
+        """The hash of what each encoder has learned."""
+        return {name: hash_state(item) for name, item in self.encoders.items()}
 
     def count_leaf_measures(self) -> int:
         """Count the values of `LEAF_MEASURES`."""
@@ -231,6 +234,14 @@ class PictureViews:
                 )
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
+
+
+def hash_state(encoder: Encoder) -> str:
+    """Hash what an encoder has learned."""
+    digest = hashlib.sha256()
+    for name, array in sorted(encoder.get_state().items()):
+        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def name_versions() -> str:

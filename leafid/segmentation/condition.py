@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.segmentation.pixels import take_quantiles
 from leafid.segmentation.result import Image, Segmentation, shrink
 
 _SHARPNESS_SIDE = 256  # pixels that the leaf's longer side is reduced to
@@ -55,7 +56,7 @@ def measure_condition(image: Image, segmentation: Segmentation) -> Condition:
         side,
         segmentation.n_leaves,
         _measure_sharpness(image[row0:row1, col0:col1]),
-        float(np.quantile(sample, _LIGHT_QUANTILE)) / 255,
+        float(take_quantiles(sample.ravel(), (_LIGHT_QUANTILE,))[0]) / 255,
         0.0 if mask.all() else float(contact / max(side, 1)),
         float(segmentation.may_be_several),
     )

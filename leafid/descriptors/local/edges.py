@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.arrays import Singles
+from leafid.descriptors.arrays import Indices, Singles
 from leafid.descriptors.local.gradients import (
     CELL,
     N_CELLS,
@@ -115,25 +115,33 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[Singles, Singles]:
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
-    rows = down.astype(np.float32)
-    cols = right.astype(np.float32)
-    lengths = np.sqrt(rows * rows + cols * cols)
+
+    def take_gradients(places: Indices) -> tuple[Singles, Singles, Singles]:
+        # Most pixels need none.
+        rows = down.take(places).astype(np.float32)
+        cols = right.take(places).astype(np.float32)
+        return rows, cols, np.sqrt(rows * rows + cols * cols)
+
     if grid.max_patches:
+        *_, lengths = take_gradients(pixels)
         limit = _FULL_GRADIENT * _SOBEL_GAIN
-        weights = np.sqrt(np.minimum(lengths.take(pixels), limit))
+        weights = np.sqrt(np.minimum(lengths, limit))
         if grid.focus:
-            places = np.stack(np.divmod(pixels, width), axis=1) + corner + 0.5
-            focus = weigh_positions(places / half.shape, grid.focus)
-            weights *= focus.astype(np.float32)
+            focus = [
+                weigh_positions((np.arange(first, length - first) + 0.5) / length, grid)
+                for first, length in zip(corner, half.shape, strict=True)
+            ]
+            weights *= np.outer(*focus).astype(np.float32).take(pixels)
         number = max(grid.max_patches // grid.scales, 1)
         pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
-    gradients = np.stack([rows.take(pixels), cols.take(pixels)], axis=1)
+    rows, cols, length = take_gradients(pixels)
+    gradients = np.stack([rows, cols], axis=1)
     # A parabola through the gradients of three neighbours has its maximum near the
     # edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
-    before, length, after = (lengths.take(pixels + sign * steps) for sign in (-1, 0, 1))
+    before, after = (take_gradients(pixels + step)[2] for step in (-steps, steps))
     slope = after - before
     curvature = np.maximum(2 * length - before - after, np.abs(slope))
     points[np.arange(len(points)), 1 - is_vertical] += slope / (2 * curvature + 1)

@@ -166,7 +166,9 @@ def _select_patches(centres: Floats, grid: Grid) -> Indices:
     number = min(grid.max_patches or len(centres), len(centres))
     if not grid.focus:
         return np.linspace(0, len(centres) - 1, number).astype(np.intp)
-    return sample_by_weight(weigh_positions(centres, grid.focus), number)
+    rows, cols = centres.T.copy()
+    weights = weigh_positions(rows, grid) * weigh_positions(cols, grid)
+    return sample_by_weight(weights, number)
 
 
 def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
@@ -183,6 +185,6 @@ def sample_by_weight(weights: Floats | Singles, number: int) -> Indices:
     return indices[np.diff(indices, prepend=-1) > 0]
 
 
-def weigh_positions(positions: Floats, deviation: float) -> Floats:
-    """Evaluate a Gaussian, 1 in the middle of a picture, at positions, (n, 2)."""
-    return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2).prod(axis=1)
+def weigh_positions(positions: Floats, grid: Grid) -> Floats:
+    """Evaluate the Gaussian of `Grid.focus`, 1 in the middle, at rows or columns."""
+    return np.exp(-(((positions - 0.5) / grid.focus) ** 2) / 2)

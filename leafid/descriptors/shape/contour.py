@@ -153,7 +153,9 @@ def _scale(crop: Plane) -> Plane:
     # pixels.
     factor = max(1, int(1 / scale))
     spare = [-length % factor for length in crop.shape]
-    crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
+    top, left = (length // 2 for length in spare)
+    bottom, right = spare[0] - top, spare[1] - left
+    crop = cv2.copyMakeBorder(crop, top, bottom, left, right, cv2.BORDER_CONSTANT)
     size = crop.shape[1] // factor, crop.shape[0] // factor
     crop = cv2.resize(crop, size, interpolation=cv2.INTER_AREA)
     scale *= factor

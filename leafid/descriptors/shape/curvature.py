@@ -112,9 +112,11 @@ def compute_soft_histograms(values: Floats, bins: int) -> Floats:
     A value between two bins is shared linearly.
     """
     position = np.clip(values * bins - 0.5, 0, bins - 1)
-    # A histogram of all points and bins at once needs too much memory.
-    shares = [
-        np.maximum(1 - np.abs(position - middle), 0).mean(axis=0)
-        for middle in range(bins)
-    ]
-    return np.stack(shares, axis=1)
+    lower = position.astype(np.intp)
+    upper_share = (position - lower).ravel()
+    cells = (lower + bins * np.arange(values.shape[1])).ravel()
+    # The upper bin of the last value of a column has a share of 0.
+    n_cells = bins * values.shape[1] + 1
+    counts = np.bincount(cells, 1 - upper_share, n_cells)
+    counts += np.bincount(cells + 1, upper_share, n_cells)
+    return counts[:-1].reshape(-1, bins) / len(values)

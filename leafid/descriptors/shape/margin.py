@@ -186,10 +186,20 @@ def _summarise_peaks(is_peak: Mask, signal: Singles) -> tuple[float, ...]:
         return 0.0, np.log(_FLOOR), 0.0, 0.0
     heights = signal[peaks].astype(np.float64)
     spacings = np.diff(peaks, append=peaks[0] + len(signal))
-    spreads = (
-        values.std() / max(values.mean(), 1e-9) for values in (heights, spacings)
+    mean_height = heights.sum() / len(peaks)
+    # The spacings sum up to the outline.
+    mean_spacing = len(signal) / len(peaks)
+    return (
+        np.log1p(len(peaks)),
+        np.log(mean_height + _FLOOR),
+        _measure_spread(heights - mean_height) / max(mean_height, 1e-9),
+        _measure_spread(spacings - mean_spacing) / mean_spacing,
     )
-    return np.log1p(len(peaks)), np.log(heights.mean() + _FLOOR), *spreads
+
+
+def _measure_spread(deviations: Floats) -> float:
+    """Compute the standard deviation from deviations from the mean."""
+    return float(np.sqrt(deviations @ deviations / len(deviations)))
 
 
 def _average_blocks(signals: Singles) -> Singles:

@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.outlines import centre_colours, find_joined, measure_chroma
-from leafid.segmentation.pixels import Image, Mask, Plane, list_border, list_halves
+from leafid.segmentation.pixels import (
+    Image,
+    Mask,
+    Plane,
+    list_border,
+    list_halves,
+    take_quantiles,
+)
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.sheets.contrast import (
@@ -159,7 +166,7 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     if not inside.any() or not outside.any():
         return METRIC
     area = cv2.countNonZero(leaf)
-    typical = float(np.percentile(chroma[inside], 75))
+    typical = float(take_quantiles(chroma[inside], (0.75,))[0])
     darkness = cv2.subtract(sheet[..., 0], lab[..., 0])
     is_grey = (chroma < _GREY_PART * typical) & (darkness > _MIN_SHADE)
     is_shade = inside & is_grey & (contrast.lines < _MIN_SHADE)
