@@ -45,7 +45,7 @@ _View = tuple[Pyramid, np.ndarray | None]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for these features, in pixels.
-TYPE_SIDE = 200
+TYPE_SIDE = 400
 #: The name of the vector by which leaves are recognised. All recipes have it beside the
 #: vectors of their experts.
 LEAF_MEASURES = "leaf measures"

@@ -41,7 +41,7 @@ def describe_literally(image):
         chromas = [float(np.hypot(a, b)) for _, a, b in colours]
         angles = [float(np.arctan2(b, a)) for _, a, b in colours]
         for numbers in (colours[:, 0], chromas):
-            values += [np.percentile(numbers, percent) for percent in (10, 50, 90)]
+            values += np.percentile(numbers, (10, 50, 90), method="nearest").tolist()
         for factor in (1, 2):
             east = sum(
                 c * np.cos(factor * t) for c, t in zip(chromas, angles, strict=True)
@@ -52,7 +52,7 @@ def describe_literally(image):
             values.append(np.hypot(east, north) / sum(chromas))
         middle = [np.mean(colours[:, channel]) for channel in (1, 2)]
         distances = [np.hypot(a - middle[0], b - middle[1]) for _, a, b in colours]
-        values += [np.percentile(distances, percent) for percent in (50, 90)]
+        values += np.percentile(distances, (50, 90), method="nearest").tolist()
         values.append(sum(chroma < 8 for chroma in chromas) / len(chromas))
     inside, outside = lab[MASK].mean(axis=0), lab[~MASK].mean(axis=0)
     chroma_inside, chroma_outside = np.hypot(*inside[1:]), np.hypot(*outside[1:])

@@ -7,7 +7,7 @@ import numpy as np
 
 from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
 from leafid.segmentation.outlines import centre_colours, remove_shade
-from leafid.segmentation.pixels import Image, Mask, Plane, make_square
+from leafid.segmentation.pixels import Field, Image, Mask, Plane, make_square
 
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the
 # chroma, a leaf changes both.
@@ -67,6 +67,9 @@ class Contrast(NamedTuple):
     lab: Image
     #: The sheet's colour behind each pixel, likewise.
     sheet: Image
+    #: The picture's a and b around 0, without the sheet's as dark as a shadow makes
+    #: them; None on coloured card.
+    chroma: tuple[Field, Field] | None
     #: The smallest threshold.
     floor: float
     #: Distance from the sheet, as `measure_sheet_distance` measures it.
@@ -99,9 +102,12 @@ def measure_contrast(
     lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, make_square(side))
     floor = max(min(_MIN_CUT, LOCAL_CUT * metric.ceiling), 3 * spread)
     line_cut = LOCAL_CUT if is_reduced else _SMALL_LINE_CUT
-    cuts = _choose_cuts(lab, distance, lines, floor, line_cut, sheet)
+    chroma = None
+    if not is_card(sheet):
+        chroma = remove_shade(centre_colours(lab), centre_colours(sheet))
+    cuts = _choose_cuts(chroma, distance, lines, floor, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
-    return Contrast(lab, sheet, floor, distance, lines, cuts, above, metric)
+    return Contrast(lab, sheet, chroma, floor, distance, lines, cuts, above, metric)
 
 
 def measure_sheet_distance(lab: Image, sheet: Image, metric: Metric = METRIC) -> Plane:
@@ -133,7 +139,7 @@ def _measure_chroma(a: Plane, b: Plane) -> Plane:
 
 
 def _choose_cuts(
-    lab: Image,
+    chroma: tuple[Field, Field] | None,
     distance: Plane,
     lines: Plane,
     floor: float,
@@ -154,8 +160,8 @@ def _choose_cuts(
     line_cuts = scale(local_max, line_cut).clip(int(min(floor, 255)), high)
     cuts = scale(local_max, LOCAL_CUT).clip(low, high)
     cuts = np.where(line, line_cuts, cuts)
-    if not is_card(sheet):
-        pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
+    if chroma:
+        pale = _mark_pale_parts(chroma, distance, cuts, low)
         return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
     card = scale(_measure_chroma(a, b), _CARD_CUT)
@@ -175,7 +181,7 @@ def scale(plane: Plane, factor: float) -> Plane:
 
 
 def _mark_pale_parts(
-    lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: int
+    chroma: tuple[Field, Field], distance: Plane, cuts: Plane, low: int
 ) -> Plane:
     """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours).
 
@@ -188,7 +194,6 @@ def _mark_pale_parts(
     between = cv2.morphologyEx(between, cv2.MORPH_OPEN, SQUARE)
     if not between.any() or not leaf.any():
         return np.zeros_like(leaf)
-    chroma = remove_shade(centre_colours(lab), centre_colours(sheet))
     hue = np.array([cv2.mean(plane, leaf)[0] for plane in chroma])
     along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
     between &= cv2.compare(

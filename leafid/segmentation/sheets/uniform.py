@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.outlines import centre_colours, find_joined, measure_chroma
+from leafid.segmentation.outlines import find_joined
 from leafid.segmentation.pixels import (
     Image,
     Mask,
@@ -23,7 +23,6 @@ from leafid.segmentation.sheets.contrast import (
     SQUARE,
     Contrast,
     Metric,
-    is_card,
     measure_contrast,
     measure_sheet_distance,
     scale,
@@ -155,11 +154,11 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     """
     lab = contrast.lab
     sheet = contrast.sheet
-    if is_card(sheet):
+    if contrast.chroma is None:
         lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
         is_alike = np.hypot(a, b) < _SAME_HUE * lightness
         return Metric(lightness_share=1.0) if is_alike else METRIC
-    chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
+    chroma = cv2.magnitude(*contrast.chroma)
     inside = cv2.erode(leaf, SQUARE, iterations=halo - 1).view(bool)
     around = cv2.dilate(leaf, SQUARE, iterations=halo)
     outside = around == 0
