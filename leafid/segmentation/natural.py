@@ -32,7 +32,9 @@ _ROUNDS = 8
 RADIUS = 2
 EPSILON = 1e-3
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
-_COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
+_COLOUR_BINS = ((24, 1600), (40, 40), (40, 1))  # bins of L, a and b, and their steps
+# What each value of L, a and b adds to the number of a colour's bin.
+_BIN_NUMBERS = [(np.arange(256) * bins >> 8) * step for bins, step in _COLOUR_BINS]
 
 
 def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
@@ -80,8 +82,9 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
     np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
-    l_bin, a_bin, b_bin = (lab.reshape(-1, 3) * _COLOUR_BINS >> 8).T
-    colour = ((l_bin * 40 + a_bin) * 40 + b_bin).astype(np.intp)
+    by_l, by_a, by_b = _BIN_NUMBERS
+    colour = by_l.take(lightness) + by_a.take(a) + by_b.take(b)
+    colour = colour.ravel()
     # Few of the possible colours occur: renumber those, so that the sums below run over
     # few bins.
     count = np.bincount(colour)
@@ -99,7 +102,7 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Field:
             colour
         ) * prior_odds
         filtered = filter_by_guide((odds / (odds + 1)).reshape(rows, cols))
-        probability = np.minimum(np.maximum(filtered, 0), 1)
+        probability = filtered.clip(0, 1)
     return probability
 
 

@@ -233,7 +233,8 @@ def remove_shade(lab: Field, behind: Field) -> tuple[Field, Field]:
     # In place, because allocating a plane takes longer than computing it.
     lightness += 1
     lightness /= behind_lightness + 1
-    shade = np.minimum(lightness, 1, out=lightness)
+    # With both bounds, four times faster than `numpy.minimum`.
+    shade = lightness.clip(0, 1, out=lightness)
     a -= np.multiply(behind_a, shade, out=behind_a)
     b -= np.multiply(behind_b, shade, out=behind_b)
     return a, b

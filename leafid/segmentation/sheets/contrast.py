@@ -124,7 +124,7 @@ def measure_sheet_distance(lab: Image, sheet: Image, metric: Metric = METRIC) ->
         return chroma
     deep = cv2.subtract(lightness, _DEEP)
     weighted = cv2.addWeighted(lightness, metric.lightness_share, deep, _DEEP_SHARE, 0)
-    return np.minimum(cv2.add(chroma, weighted), np.uint8(metric.ceiling))
+    return cv2.add(chroma, weighted).clip(0, int(metric.ceiling))
 
 
 def measure_distance_around(image: Image, mask: Mask) -> Plane:
@@ -162,7 +162,7 @@ def _choose_cuts(
     cuts = np.where(line, line_cuts, cuts)
     if chroma:
         pale = _mark_pale_parts(chroma, distance, cuts, low)
-        return np.where(cv2.dilate(pale, square), cuts.clip(max=low), cuts)
+        return np.where(cv2.dilate(pale, square), cuts.clip(0, low), cuts)
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
     card = scale(_measure_chroma(a, b), _CARD_CUT)
     card = card.clip(scale(local_max, _MIN_CARD_CUT), scale(local_max, _MAX_CARD_CUT))
