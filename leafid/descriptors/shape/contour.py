@@ -207,7 +207,7 @@ def _refine_contour(pixels: NDArray[np.int32], grey: Plane) -> Points:
     # vanishes.
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
-    if len(contour) < 3 or not np.ptp(contour, axis=0).any():
+    if len(contour) < 3 or (contour == contour[0]).all():
         # The corners of their box stand for few pixels, and for pixels that meet in a
         # point.
         low = contour.min(axis=0) - 0.5
