@@ -13,8 +13,6 @@ from textwrap import fill
 from types import SimpleNamespace
 from typing import Any
 
-from tabulate import LATEX_ESCAPE_RULES, tabulate
-
 from leafid.errors import UsageError, escape_unprintable
 from leafid.textfiles import escape_formula, read_records
 
@@ -89,7 +87,6 @@ LETTERS = "abcdefghijklmnoprstuvwxyz"
 RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 # What would be markup in the cells of Markdown.
 _MARKUP = re.compile(r"[\\|*_`<]")
-_LATEX = str.maketrans(LATEX_ESCAPE_RULES)
 
 
 @dataclass(frozen=True)
@@ -268,6 +265,9 @@ def _format_marked(cell: Cell, digits: int) -> str:
 
 
 def _format_markdown(table: Table, digits: int) -> str:
+    # It takes as long to import as a picture to be identified.
+    from tabulate import tabulate
+
     rows = []
     for row in table.rows:
         rows.append([_format_markdown_cell(cell, digits) for cell in row])
@@ -334,7 +334,9 @@ def _format_latex_cell(cell: Cell, digits: int) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    return text.translate(_LATEX)
+    from tabulate import LATEX_ESCAPE_RULES  # takes long to import, too
+
+    return text.translate(str.maketrans(LATEX_ESCAPE_RULES))
 
 
 def format_cell(cell: Cell, digits: int = 3) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
+from leafid.segmentation.pixels import take_quantiles
 from leafid.segmentation.result import (
     Segmentation,
     downsample2,
@@ -80,6 +81,13 @@ def test_downsample2_agrees_with_its_definition(rows, cols):
     blocks = even.reshape(rows // 2, 2, cols // 2, 2)
     # OpenCV rounds halves either way.
     assert np.abs(downsample2(image) - blocks.mean(axis=(1, 3))).max() <= 0.51
+
+
+@given(st.integers(1, 60), st.floats(0, 1))
+def test_take_quantiles_agrees_with_its_definition(number, share):
+    values = np.random.default_rng(number).random((3, number))
+    expected = np.quantile(values, [share, 0.5], axis=1, method="nearest")
+    assert np.array_equal(take_quantiles(values, [share, 0.5]), expected.T)
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(8, 64))
