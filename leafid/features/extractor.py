@@ -145,7 +145,7 @@ class FeatureExtractor:
             words.append(self._encoder_hashes[name])
         return hashlib.sha256("|".join(map(str, words)).encode()).hexdigest()
 
-    # Hashing them for every picture would take as long as to find its petiole.
+    # The keys of every picture ask for them.
     @cached_property
     def _encoder_hashes(self) -> dict[str, str]:
         """The hash of what each encoder has learned."""

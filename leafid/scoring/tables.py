@@ -265,7 +265,7 @@ def _format_marked(cell: Cell, digits: int) -> str:
 
 
 def _format_markdown(table: Table, digits: int) -> str:
-    # It takes as long to import as a picture to be identified.
+    # It takes longer to import than a picture to be identified.
     from tabulate import tabulate
 
     rows = []
