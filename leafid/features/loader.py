@@ -44,6 +44,8 @@ _log = logging.getLogger(__name__)
 # Number of pictures that are looked up, and stored, together: their values are in
 # memory at once, and workers may be as far ahead of the consumer.
 _LOOKED_UP_AT_ONCE = 128
+# Nearly the largest block that can change how glibc handles freed memory, in bytes.
+_LARGE_BLOCK = (32 << 20) - (1 << 16)
 
 
 @dataclass
@@ -261,11 +263,26 @@ def open_loader(
         yield FeatureLoader(store, jobs)
 
 
+@cache
+def _keep_freed_memory() -> None:
+    """Have glibc keep freed memory for the next picture.
+
+    It returns blocks as large as a picture to the system, which then clears every page
+    of the next one, until a larger block is freed.
+
+    References
+    ----------
+    .. [1] mallopt(3), M_MMAP_THRESHOLD: the threshold is adjusted dynamically
+    """
+    np.empty(_LARGE_BLOCK, np.uint8)
+
+
 def _call_or_return_error(
     function: Callable[..., Any], language: str, call: tuple[Picture, ...]
 ) -> Any:
     """Call a function; an error of one picture is returned, with its traceback."""
     file = call[0].file
+    _keep_freed_memory()
     try:
         with (
             using_language(language),
