@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import put_on_card
+from leafid.features.compositing import make_image
 from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 Altered = tuple[Image, Mask]
@@ -28,6 +28,19 @@ _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
 _LEAF_SIDE = 360
 # Smallest gap between their boxes, in pixels.
 _LEAF_GAP = 12
+
+
+def put_on_card(
+    image: Image, leaf: Mask, colour: Sequence[int], random: Generator
+) -> Image:
+    """Replace the sheet under a leaf by card of a colour, BGR, lit from a side.
+
+    The card has a little noise.
+    """
+    share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
+    light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
+    card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
+    return make_image(image * share + card * (1 - share))
 
 
 def put_on_paper(

@@ -12,9 +12,10 @@ from benchmarks.altering import (
     draw_table,
     find_sheet_colour,
     put_beside_charts,
+    put_on_card,
     put_on_paper,
 )
-from leafid.features.compositing import make_image, put_on_card
+from leafid.features.compositing import make_image
 from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 #: Colours, BGR, of margins without green, of lines on paper, and of cloths.

@@ -10,8 +10,8 @@ FEATURE_VERSION = 34
 CODEBOOK_VERSION = 3
 #: Of the features by which acquisition types are recognised.
 TYPE_VERSION = 2
-#: Of the same features of a sheet that is composited onto a surface.
-SURFACE_TYPE_VERSION = 1
+#: Of the same features of a leaf that is drawn in other surroundings.
+SURROUNDINGS_VERSION = 1
 #: Of the traits that a model learns of its species.
 TRAIT_VERSION = 4
 #: Of the drawings of pictures without a leaf.

@@ -22,7 +22,6 @@ from leafid.features.extractor import (
     NeededParts,
     PictureViews,
     cover_whole,
-    measure_type_features,
     segment_as_type,
 )
 from leafid.features.non_leaves import draw_non_leaf
@@ -187,28 +186,6 @@ def _degrade_picture(
     quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*ranges["quality"]))]
     _, content = cv2.imencode(".jpg", make_image(lit + noise), quality)
     return np.asarray(cv2.imdecode(content, cv2.IMREAD_COLOR), np.uint8)
-
-
-def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
-    """Replace the sheet under a leaf by card, or put the sheet on a table.
-
-    Return the values of `measure_type_features` of that picture. Which of both is done,
-    and the colour, are random. `picture` has no effect.
-    """
-    random = np.random.default_rng(zlib.crc32(image.tobytes()))
-    # Dark and dull colours as often as light and vivid ones.
-    colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(
-        np.uint8
-    )
-    blue, green, red = cv2.cvtColor(colour, cv2.COLOR_HSV2BGR)[0, 0].tolist()
-    if random.random() < 0.5:
-        return measure_type_features(
-            compositing.put_on_table(image, (blue, green, red), random)
-        )
-    leaf = segment_as_type(image, AcquisitionType.SCAN_LIKE, "leaf").mask
-    return measure_type_features(
-        compositing.put_on_card(image, leaf, (blue, green, red), random)
-    )
 
 
 def _tilt(

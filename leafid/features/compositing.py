@@ -4,7 +4,6 @@ Other pictures for training are drawn with the same perspective and light.
 """
 
 import zlib
-from collections.abc import Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from numpy.random import Generator
 from leafid.schema import parse_toml
 from leafid.segmentation.result import (
     Image,
-    Mask,
     Segmentation,
     find_bounding_box,
     list_halves,
@@ -32,10 +30,6 @@ _TILT = 0.32
 _GAMMA = 0.4
 # The maximum slope of the light from the middle to a side.
 _LIGHT_SLOPE = 0.25
-# The spread of the grain of a table.
-_GRAIN = 0.06
-# By how much the light of a table falls off to a side at most.
-_TABLE_SLOPE = 0.3
 
 
 def composite_photo(
@@ -216,43 +210,6 @@ def _expose(photo: Image, random: Generator) -> Image:
     return cv2.LUT(
         photo, make_image((np.arange(256) - black) * (level / max(light - black, 8)))
     )
-
-
-def put_on_card(
-    image: Image, leaf: Mask, colour: Sequence[int], random: Generator
-) -> Image:
-    """Replace the sheet under a leaf by card of a colour, BGR, lit from a side.
-
-    The card has a little noise.
-    """
-    share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
-    light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
-    card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
-    return make_image(image * share + card * (1 - share))
-
-
-def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
-    """Surround a picture of a sheet by a table of a colour, BGR, lit from a side.
-
-    The table has grain along or across it.
-    """
-    rows, cols = sheet.shape[:2]
-    shares = random.uniform(*RANGES["table"]["width"], 4)
-    top, bottom, left, right = np.round(shares * (rows, rows, cols, cols)).astype(int)
-    size = rows + top + bottom, cols + left + right
-    grain_shape = size[0], 1
-    if random.random() >= 0.5:
-        grain_shape = 1, size[1]
-    grain = random.normal(1, _GRAIN, grain_shape)
-    light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(
-        -1, 1, size[1]
-    )
-    table = make_image(
-        np.array(colour)
-        * (random.normal(1, _GRAIN / 2, size) * grain * light)[..., None]
-    )
-    table[top : top + rows, left : left + cols] = sheet
-    return table
 
 
 def make_image(values: np.ndarray) -> Image:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from leafid.features.augmentation import measure_type_on_surface
 from leafid.features.computations import TYPE_FEATURES, PictureFunction
-from leafid.features.extractor import TYPE_SIDE
+from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
+from leafid.features.surroundings import measure_types_elsewhere
 from leafid.learning.classifiers.estimators import fit_estimator, to_linear
 from leafid.learning.classifiers.rows import make_rows
 from leafid.learning.classifiers.scorers import RowTransform
@@ -33,16 +33,18 @@ from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
-from leafid.versions import SURFACE_TYPE_VERSION
+from leafid.versions import SURROUNDINGS_VERSION
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
 _RECOGNISER_C = 1e3
 _RECOGNISER_ITERATIONS = 200
 _RECOGNISER_FOLDS = 5
-_FEATURES_ON_SURFACE = PictureFunction(
-    f"type on a surface|{SURFACE_TYPE_VERSION}",
-    measure_type_on_surface,
+# The weight of each of the two drawings of a leaf on a sheet, beside a picture's.
+_DRAWING_WEIGHT = 0.25
+_FEATURES_ELSEWHERE = PictureFunction(
+    f"types elsewhere|{SURROUNDINGS_VERSION}",
+    measure_types_elsewhere,
     TYPE_SIDE,
 )
 _log = logging.getLogger(__name__)
@@ -135,8 +137,8 @@ def train_recogniser(
 ) -> TypeRecogniser:
     """Train a recogniser of types, and measure its accuracy on held-out plants.
 
-    Leaves on sheets are learned on card of any colour, and on paper on a table, as
-    well.
+    Leaves on sheets are learned on other grounds, on paper on a table and beside a
+    chart, as well.
 
     Parameters
     ----------
@@ -153,27 +155,36 @@ def train_recogniser(
     on_sheets = [
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
-    on_surfaces = loader.compute_for_each(_FEATURES_ON_SURFACE, on_sheets)
-    table = [*loader.compute_for_each(TYPE_FEATURES, pictures), *on_surfaces]
-    rows = [index for index, row in enumerate(table) if row is not None]
-    all_pictures = [*pictures, *on_sheets]
-    readable = [all_pictures[index] for index in rows]
+    table = loader.compute_for_each(TYPE_FEATURES, pictures)
+    drawings = loader.compute_for_each(_FEATURES_ELSEWHERE, on_sheets)
+    rows: list[np.ndarray] = []
+    readable: list[Picture] = []
+    for picture, values in zip(
+        [*pictures, *on_sheets], [*table, *drawings], strict=True
+    ):
+        if values is not None:
+            of_picture = values.reshape(-1, N_TYPE_FEATURES)
+            rows.extend(of_picture)
+            readable += [picture] * len(of_picture)
     types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
-    features = np.array([table[index] for index in rows], np.float32)
-    is_correct = _recognise_held_out(features, readable, types, seed)
-    is_correct = is_correct[np.array(rows) < len(pictures)]
-    recogniser = fit_type_recogniser(features, types)
+    features = np.array(rows, np.float32)
+    n_pictures = sum(values is not None for values in table)
+    weights = np.full(len(rows), _DRAWING_WEIGHT)
+    weights[:n_pictures] = 1
+    is_correct = _recognise_held_out(features, readable, types, weights, seed)
+    recogniser = fit_type_recogniser(features, types, weights)
     if np.isnan(is_correct).all():
         return recogniser
-    return replace(recogniser, accuracy=float(np.nanmean(is_correct)))
+    return replace(recogniser, accuracy=float(np.nanmean(is_correct[:n_pictures])))
 
 
 def _recognise_held_out(
     features: np.ndarray,
     pictures: Sequence[Picture],
     types: Sequence[AcquisitionType],
+    weights: np.ndarray,
     seed: int,
 ) -> np.ndarray:
     """Say which pictures are recognised without their plant: float (n,), 1 or 0.
@@ -189,7 +200,9 @@ def _recognise_held_out(
         training_types = [types[index] for index in training]
         if len(set(training_types)) < 2:
             continue
-        recogniser = fit_type_recogniser(features[training], training_types)
+        recogniser = fit_type_recogniser(
+            features[training], training_types, weights[training]
+        )
         for index in test:
             recognised, _ = recogniser.recognise(features[index])
             is_correct[index] = recognised is types[index]
@@ -197,7 +210,9 @@ def _recognise_held_out(
 
 
 def fit_type_recogniser(
-    features: np.ndarray, types: Sequence[AcquisitionType]
+    features: np.ndarray,
+    types: Sequence[AcquisitionType],
+    weights: np.ndarray | None = None,
 ) -> TypeRecogniser:
     """Fit a recogniser of types to the features of pictures.
 
@@ -206,18 +221,22 @@ def fit_type_recogniser(
     features : (n, N_TYPE_FEATURES), float
     types : sequence of AcquisitionType
         The type of each row. All types have the same total weight.
+    weights : (n,), float, optional
+        The weight of each row among those of its type; by default, all have the same.
 
     Returns
     -------
     TypeRecogniser
     """
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
-    weights = 1 / np.bincount(labels)[labels]
-    weights /= weights.mean()
+    if weights is None:
+        weights = np.ones(len(labels))
+    balanced = weights / np.bincount(labels, weights)[labels]
+    balanced /= balanced.mean()
     rows = make_rows(expand_features(features), standardise=True)
     estimator = LogisticRegression(C=_RECOGNISER_C, max_iter=_RECOGNISER_ITERATIONS)
     classifier = to_linear(
-        fit_estimator(estimator, rows.read(slice(None)), labels, weights)
+        fit_estimator(estimator, rows.read(slice(None)), labels, balanced)
     )
     scorer = RowTransform(rows.map, {}, rows.mean, rows.scale).make_scorer(*classifier)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
