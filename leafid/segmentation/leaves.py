@@ -14,6 +14,7 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.background import erase
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import Image, Mask, Plane, get_window, make_square
+from leafid.segmentation.regions import MIN_SHARE
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment_pieces
 from leafid.segmentation.sheets.contrast import measure_distance_around
@@ -47,6 +48,9 @@ def segment_leaves(
     while n_further:
         pieces = segment_pieces(image, acquisition_type)
         if not pieces[0].mask.any():
+            break
+        size = np.count_nonzero(pieces[0].mask)
+        if leaves and size < MIN_SHARE * np.count_nonzero(leaves[0].mask):
             break
         n_further = pieces[0].n_leaves - len(pieces)
         leaves += pieces

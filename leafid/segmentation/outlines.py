@@ -30,8 +30,8 @@ Ring = list[Point]
 _PART_SHARE = 0.02
 _STEP = 1.0
 
-# Grey in 8-bit Lab, apart from its lightness.
-_GREY_LAB = (0, 128, 128, 0)
+#: Grey in 8-bit Lab, apart from its lightness.
+GREY_LAB = (0, 128, 128, 0)
 
 # Longer side of the reduced picture that is judged, in pixels.
 _SIDE = 260
@@ -216,7 +216,7 @@ def _estimate_sheet(lab: Field, is_outer: Mask) -> Field:
 
 def centre_colours(lab: Image) -> Field:
     """Shift colours in 8-bit Lab so that a and b of grey are 0."""
-    return cv2.subtract(lab, _GREY_LAB, dtype=cv2.CV_32F)
+    return cv2.subtract(lab, GREY_LAB, dtype=cv2.CV_32F)
 
 
 def measure_chroma(lab: Field, behind: Field) -> Field:

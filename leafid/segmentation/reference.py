@@ -7,13 +7,23 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import (
+    gaussian_filter1d,
+    maximum_filter1d,
+    uniform_filter1d,
+)
 from scipy.spatial.distance import pdist
 from skimage.measure import CircleModel, ransac
 
 from leafid.errors import ImageError
 from leafid.segmentation.background import erase, fit_sheet_surface
+from leafid.segmentation.outlines import GREY_LAB
 from leafid.segmentation.pixels import Image, Mask, Plane, find_outlines, shrink
-from leafid.segmentation.sheets.contrast import Metric, measure_sheet_distance
+from leafid.segmentation.sheets.contrast import (
+    Metric,
+    is_card,
+    measure_sheet_distance,
+)
 
 #: Columns and rows, (n, 2).
 Points = NDArray[np.floating[Any]]
@@ -41,6 +51,24 @@ _INSET = 0.33
 _LEAST_RED = -4.0
 _MOST_RED = 32.0
 _MOST_CHROMA = 55.0
+# The rim of a coin is searched between these parts of the radius of a circle in it, at
+# so many angles.
+_LEAST_RIM = 0.6
+_MOST_RIM = 2.4
+_N_ANGLES = 360
+# The step of colours there: distance of samples along the radius, in pixels, standard
+# deviation of their blur, in samples, and the angles that it is averaged over.
+_RIM_STEP = 0.5
+_RIM_BLUR = 2.4
+_SECTOR = 21
+# Samples by which the rim may be off the circle.
+_RIM_SHIFT = 4
+# Smallest step along this part of the rim, in 8-bit Lab units, in median steps, and as
+# a part of the highest one of any circle.
+_MOST_ANGLES = 0.8
+_MIN_STEP = 2.0
+_STEP_OF_NOISE = 3.0
+_STEP_OF_HIGHEST = 0.4
 # Largest departure from a rectangle of a card that lies flat, and at all.
 _FLAT = 0.02
 _MOST_TILTED = 0.5
@@ -149,11 +177,14 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Scale:
         outline = _enlarge(fit_outline(points, off), 1 + 2 * _INSET / side)
         distances = [cv2.pointPolygonTest(outline, point, True) for point in points]
         fit = float(np.mean(np.abs(distances) <= off + _INSET))
-        if fit < _LEAST_FIT or (kind == "coin" and _is_leaf(lab, sheet, outline)):
+        if fit < _LEAST_FIT:
             continue
+        if kind == "coin":
+            outline, fit = _find_rim(lab, outline)
+            if fit < _LEAST_FIT or _is_leaf(lab, sheet, outline):
+                continue
         candidates += _compare(outline * factor, size, fit)
-    # Of a thing and its parts, such as the rim of a coin, the whole is taken where it
-    # fits as well.
+    # Of a thing and its parts, the whole is taken where it fits as well.
     candidates.sort(key=lambda thing: (-round(thing.fit, 1), thing.mm_per_pixel))
     if not candidates:
         sides = " × ".join(f"{side:g}" for side in size)
@@ -182,8 +213,43 @@ def _is_leaf(lab: Image, sheet: Image, outline: Points) -> bool:
     thing = cv2.fillPoly(
         np.zeros(lab.shape[:2], np.uint8), [np.rint(outline).astype(np.int32)], 1
     )
-    _, *colour, _ = np.subtract(cv2.mean(lab, thing), cv2.mean(sheet, thing))
+    # A sheet that is nearly white shows the tint of the light.
+    behind = GREY_LAB if is_card(sheet) else cv2.mean(sheet, thing)
+    _, *colour, _ = np.subtract(cv2.mean(lab, thing), behind)
     return not _LEAST_RED < colour[0] < _MOST_RED or np.hypot(*colour) > _MOST_CHROMA
+
+
+def _find_rim(lab: Image, circle: Points) -> tuple[Points, float]:
+    """Find the outermost circle around a coin's centre along which colours change.
+
+    A coin has rings and a relief inside its rim. Returns the rim, and the part of it
+    along which colours change.
+    """
+    centre = circle.mean(axis=0)
+    radius = float(np.ptp(circle[:, 0])) / 2
+    radii = np.arange(_LEAST_RIM * radius, _MOST_RIM * radius, _RIM_STEP)
+    angles = np.linspace(0, 2 * np.pi, _N_ANGLES, endpoint=False)
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    # OpenCV counts from the middle of the first pixel.
+    places = centre - 0.5 + radii[:, None] * directions[:, None]
+    cols, rows = np.moveaxis(places.astype(np.float32), -1, 0)
+    polar = cv2.remap(lab, cols, rows, cv2.INTER_LINEAR, None, cv2.BORDER_REPLICATE)
+    changes = gaussian_filter1d(polar.astype(np.float32), _RIM_BLUR, axis=1, order=1)
+    changes = uniform_filter1d(changes, _SECTOR, axis=0, mode="wrap")
+    steps = np.linalg.norm(changes, axis=2)
+    width = 2 * _RIM_SHIFT + 1
+    highest = maximum_filter1d(steps, width, axis=1)
+    heights = np.quantile(highest, 1 - _MOST_ANGLES, axis=0)
+    noise = _STEP_OF_NOISE * float(np.median(steps))
+    least = max(_MIN_STEP, noise, _STEP_OF_HIGHEST * float(heights.max()))
+    is_peak = heights == maximum_filter1d(heights, width)
+    peaks = np.flatnonzero(is_peak & (heights >= least))
+    if not peaks.size:
+        return circle, 0.0
+    start = max(int(peaks[-1]) - _RIM_SHIFT, 0)
+    edge = start + steps[:, start : start + width].argmax(axis=1)
+    rim = _fit_circle(centre + radii[edge][:, None] * directions, 1.0)
+    return rim.astype(np.float32), float((highest[:, peaks[-1]] >= least).mean())
 
 
 def _list_curves(plane: Plane) -> Iterator[NDArray[np.int32]]:

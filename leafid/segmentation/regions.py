@@ -37,10 +37,8 @@ _CLOSED_SOLIDITY = 0.8
 # is a shadow.
 _FAINT = 0.4
 # Leaves are separate where even what differs from the sheet by _LINK of the leaves'
-# mean distance doesn't connect them: a lost rachis leaves so much. Each has _MIN_SHARE
-# of the largest one's area.
+# mean distance doesn't connect them: a lost rachis leaves so much.
 _LINK = 0.06
-_MIN_SHARE = 0.15
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc
 # cut by the border has 1.6, a filled corner 2.8. A region above _RIM_SHARE of the
 # picture is no rim.
@@ -60,6 +58,10 @@ _TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
 _MIN_LINES = 3
 # Lines on it are narrower, in pixels of the reduced picture.
 _LINE_WIDTH = 3
+
+#: Smallest part of the largest leaf's area, and of that of its largest region, that
+#: another leaf has.
+MIN_SHARE = 0.15
 
 #: (n, 1, 2), columns and rows.
 Outline = NDArray[np.int32]
@@ -185,15 +187,23 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     connects with the leaf are dropped: they are parts of things. What touches the
     picture's border beside the leaf is as often a thing, and does not count.
     """
-    if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
+    n_regions, regions = cv2.connectedComponents(leaf, connectivity=8)
+    if n_regions <= 2:
         return leaf, 1
     bridges = _bridge_gaps(leaf, cv2.countNonZero(leaf))
     linked = _mark_trace(leaf, distance, _LINK) | bridges
     labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
     area = np.bincount(labels.ravel())
     area[0] = 0
-    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
     largest = area.argmax()
+    # Of the words on a label, no letter is as large as a leaf.
+    owner = np.zeros(n_regions, np.intp)
+    owner[regions.ravel()] = labels.ravel()
+    part = np.zeros_like(area)
+    np.maximum.at(part, owner, np.bincount(regions.ravel()))
+    part[0] = 0
+    is_large = part >= MIN_SHARE * part[largest]
+    leaves = np.flatnonzero(is_large & (area >= MIN_SHARE * area.max()))
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
 

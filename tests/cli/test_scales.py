@@ -46,6 +46,14 @@ def draw_card(width, height, angle, column=1000, row=480):
     return np.stack([points.real + column, points.imag + row], axis=1)
 
 
+def put_ring_on_cloth(leaf):
+    """Put a leaf on green cloth, beside a coin with a dark ring."""
+    cloth = np.where((leaf == SHEET).all(axis=2, keepdims=True), (60, 110, 60), leaf)
+    radius = 23.25 / 2 / MM_PER_PIXEL
+    coin = fill(cloth.astype(np.uint8), draw_disc(1000.3, 300.6, radius), (80, 95, 105))
+    return fill(coin, draw_disc(1000.3, 300.6, 0.76 * radius), (165, 170, 175))
+
+
 def tilt(picture, border=SHEET):
     """Show a picture as a camera sees it that isn't above its middle."""
     edges = np.float32([[0, 0], [COLS, 0], [COLS, ROWS], [0, ROWS]])
@@ -77,6 +85,7 @@ def pictures(leaf, tmp_path_factory):
     for name, picture in {
         "plain": leaf,
         "coin": fill(fill(leaf, shadow, (205, 205, 205)), disc, (110, 135, 150)),
+        "ring": put_ring_on_cloth(leaf),
         "oval": fill(leaf, draw_disc(1000, 300, 60, 0.8), (110, 135, 150)),
         "coins": fill(
             fill(leaf, disc, (60, 90, 140)), draw_disc(1000, 600, 48), (60, 90, 140)
@@ -166,6 +175,12 @@ def test_a_tilted_picture_is_seen_from_above(measure, name, thing):
     assert shapes[0].distance(tip) < 5
     common, joined = shapes[0].intersection(shapes[1]), shapes[0].union(shapes[1])
     assert common.area > 0.97 * joined.area
+
+
+def test_a_coin_has_the_size_of_its_rim(measure):
+    """Its inner ring stands out from cloth by more."""
+    [row] = measure("ring", "--scale-from", "coin:23.25").json
+    assert row["mm_per_pixel"] == pytest.approx(MM_PER_PIXEL, rel=0.01)
 
 
 def test_a_round_leaf_is_no_coin(measure):

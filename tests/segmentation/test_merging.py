@@ -52,6 +52,14 @@ def test_leaves_that_a_gap_parts_are_split(mask, number):
         assert np.array_equal(np.sum(pieces, axis=0), mask)
 
 
+def test_words_beside_a_leaf_are_no_leaves():
+    image = paint(draw_ellipses((130, 150, 110, 60, 0)))
+    place = 20, 340
+    cv2.putText(image, "Quercus 20", place, 0, 2.4, (30,) * 3, 6, cv2.LINE_AA)
+    [leaf] = segment_leaves(image, AcquisitionType.SCAN_LIKE)
+    assert leaf.mask[130, 150]
+
+
 def test_two_leaves_that_a_twig_or_a_neck_connects_may_be_several():
     twig = draw_ellipses((200, 230, 3, 120, 0))
     touching = draw_ellipses((200, 150, 150, 70, 0), (200, 289, 120, 70, 0))

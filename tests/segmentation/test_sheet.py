@@ -219,6 +219,23 @@ def test_an_uneven_leaf_of_the_hue_of_its_cloth(drawn_leaf, iou, seed):
     assert iou(segment(image, SCAN_LIKE, petiole=False).mask, mask) > TOLERANCE
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_leaf_on_dark_cloth_that_is_hardly_coloured(drawn_leaf, iou, seed):
+    mask = drawn_leaf(640, 480)[1]
+    random = np.random.default_rng(seed)
+    row, col = np.indices(mask.shape)
+    weave = np.sin(2 * np.pi * row / 5) + np.sin(2 * np.pi * col / 5)
+    near = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 8)
+    cloth = np.array((48, 88, 48)) * ((1 + 0.05 * weave) * (1 - 0.3 * near))[..., None]
+    light = cv2.GaussianBlur(random.normal(size=mask.shape), (0, 0), 12)
+    light = 1 + 0.15 * light / light.std()
+    leaf = np.array((36, 64, 50)) * light[..., None]
+    image = np.where(mask[..., None], leaf, cloth) + random.normal(0, 2, cloth.shape)
+    image = image.clip(0, 255).astype(np.uint8)
+    found = segment(image, SCAN_LIKE, petiole=False).mask
+    assert iou(found, mask) > 0.97
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("gain", [0.08, 0.15])
 def test_an_underexposed_leaf(drawn_leaf, iou, gain, seed):

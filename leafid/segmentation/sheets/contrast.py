@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from leafid.segmentation.background import estimate_sheet, fit_sheet_surface
-from leafid.segmentation.outlines import centre_colours, remove_shade
+from leafid.segmentation.outlines import centre_colours, measure_chroma, remove_shade
 from leafid.segmentation.pixels import Field, Image, Mask, Plane, make_square
 
 # Weight of lightness beside chroma: a shadow changes the lightness far more than the
@@ -20,10 +20,11 @@ _DEEP_SHARE = 0.25
 # sharp edge, and higher because the shadow of a leaf widens the step.
 LOCAL_CUT = 0.66
 # On coloured card the edge lies where this part of the card's chroma is lost, within
-# bounds relative to the local maximum: a shadow keeps more of it. Paler sheets (in
-# 8-bit Lab units) do not count as coloured.
+# bounds relative to the local maximum: a shadow keeps more of it. A sheet counts as
+# coloured from this part of its lightness, within bounds in 8-bit Lab units.
 _CARD_CUT = 0.72
-_MIN_CARD_CHROMA = 30.0
+_CARD_SATURATION = 0.3
+_MIN_CARD_CHROMA = (24.0, 30.0)
 _MIN_CARD_CUT = 0.3
 _MAX_CARD_CUT = 0.75
 # Radius of the local maximum, as a part of the picture's longer side.
@@ -44,6 +45,10 @@ _MIN_LINE = 0.25
 # pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
+#: Distance of a faint leaf on coloured card, to which it is multiplied; the edge lies
+#: where it is half of it.
+FAINT_LEAF = 40
+
 #: A square of 3 × 3 pixels: a pixel and its neighbours.
 SQUARE = make_square(3)
 
@@ -55,6 +60,8 @@ class Metric(NamedTuple):
     lightness_share: float = _LIGHTNESS_SHARE
     #: The greatest distance.
     ceiling: float = 255.0
+    #: Factor of the distance if shadows are allowed for; 0 where they aren't.
+    gain: float = 0.0
 
 
 METRIC = Metric()
@@ -105,7 +112,10 @@ def measure_contrast(
     chroma = None
     if not is_card(sheet):
         chroma = remove_shade(centre_colours(lab), centre_colours(sheet))
-    cuts = _choose_cuts(chroma, distance, lines, floor, line_cut, sheet)
+    if metric.gain:
+        cuts = np.full_like(distance, FAINT_LEAF / 2)
+    else:
+        cuts = _choose_cuts(chroma, distance, lines, floor, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
     return Contrast(lab, sheet, chroma, floor, distance, lines, cuts, above, metric)
 
@@ -114,11 +124,16 @@ def measure_sheet_distance(lab: Image, sheet: Image, metric: Metric = METRIC) ->
     """Measure how far each pixel's colour is from the sheet's, both in 8-bit Lab.
 
     In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²),
-    at most `ceiling`; without any lightness where its share is 0.
+    at most `ceiling`; without any lightness where its share is 0. With a `gain`, it is
+    this times the sum of the first and the last term, shadows allowed for in Δa and Δb.
     The root is replaced by the octagonal norm max + 0.4 min, which is at most 8 % off
     and needs no floating point.
     """
     lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
+    if metric.gain:
+        hue = measure_chroma(centre_colours(lab), centre_colours(sheet))
+        hue += np.float32(metric.lightness_share) * lightness
+        return np.asarray(cv2.convertScaleAbs(hue, alpha=metric.gain), np.uint8)
     chroma = _measure_chroma(a, b)
     if not metric.lightness_share:
         return chroma
@@ -172,7 +187,9 @@ def _choose_cuts(
 
 def is_card(sheet: Image) -> bool:
     """Whether a sheet is coloured: a leaf may then look like its shadow."""
-    return bool(np.hypot(*np.subtract(cv2.mean(sheet)[1:3], 128)) >= _MIN_CARD_CHROMA)
+    lightness, a, b, _ = cv2.mean(sheet)
+    least = np.clip(_CARD_SATURATION * lightness, *_MIN_CARD_CHROMA)
+    return bool(np.hypot(a - 128, b - 128) >= least)
 
 
 def scale(plane: Plane, factor: float) -> Plane:

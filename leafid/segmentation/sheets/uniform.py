@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.outlines import find_joined
+from leafid.segmentation.outlines import centre_colours, find_joined, measure_chroma
 from leafid.segmentation.pixels import (
     Image,
     Mask,
@@ -18,6 +18,7 @@ from leafid.segmentation.pixels import (
 from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.sheets.contrast import (
+    FAINT_LEAF,
     LOCAL_CUT,
     METRIC,
     SQUARE,
@@ -48,9 +49,15 @@ _MIN_PALE = 4.0
 _HUE_OF_SHADE = 0.25
 _MIN_MARGIN_AREA = 0.04
 _SHARP = 0.92
-# On coloured card, a leaf has the card's hue if its difference in chroma is less than
-# this part of its difference in lightness.
+# On coloured card, a leaf is faint whose mean distance is smaller, or whose difference
+# in chroma is less than this part of its difference in lightness. Then this is the
+# weight of lightness, and the greatest gain of the metric.
+_FAINT = 25
 _SAME_HUE = 0.36
+_FAINT_LIGHTNESS_SHARE = 0.3
+_MAX_GAIN = 4.0
+# A shadow on it has less than this part of the difference in lightness in its hue.
+_HUE_OF_SHADE_ON_CARD = 0.15
 # Smallest confidence of the mask that allows for these, over the confidence before, and
 # likewise its area: the chroma of a dark leaf is small, but none but a shadow's is 0.
 _MIN_CONFIDENCE_KEPT = 0.6
@@ -146,18 +153,16 @@ def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
 def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     """Adjust the metric to a leaf of the card's hue, a hard shadow or a pale margin.
 
-    The first differs from coloured card in lightness. The others show in the chroma,
-    shadows allowed for. A hard shadow that is taken for leaf has none, and is left out
-    without the lightness. A margin that is left out has some up to a sharp edge; it
-    counts like all of the leaf if no distance exceeds its chroma. JPEG blurs the chroma
-    over as many pixels as `halo` around the leaf.
+    The first differs little from coloured card, but its shadow less. The others show in
+    the chroma, shadows allowed for. A hard shadow that is taken for leaf has none, and
+    is left out without the lightness. A margin that is left out has some up to a sharp
+    edge; it counts like all of the leaf if no distance exceeds its chroma. JPEG blurs
+    the chroma over as many pixels as `halo` around the leaf.
     """
     lab = contrast.lab
     sheet = contrast.sheet
     if contrast.chroma is None:
-        lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
-        is_alike = np.hypot(a, b) < _SAME_HUE * lightness
-        return Metric(lightness_share=1.0) if is_alike else METRIC
+        return _adjust_to_card(contrast, leaf)
     chroma = cv2.magnitude(*contrast.chroma)
     inside = cv2.erode(leaf, SQUARE, iterations=halo - 1).view(bool)
     around = cv2.dilate(leaf, SQUARE, iterations=halo)
@@ -187,6 +192,23 @@ def _adjust_metric(contrast: Contrast, leaf: Plane, halo: int) -> Metric:
     steps = cv2.morphologyEx(chroma, cv2.MORPH_GRADIENT, SQUARE)[edge.view(bool)]
     is_sharp = not steps.size or np.median(steps) > _SHARP * level
     return Metric(ceiling=level) if is_sharp else METRIC
+
+
+def _adjust_to_card(contrast: Contrast, leaf: Plane) -> Metric:
+    """Adjust the metric to a leaf that differs little from coloured card."""
+    lab, sheet = contrast.lab, contrast.sheet
+    lightness, a, b, _ = cv2.mean(cv2.absdiff(lab, sheet), leaf)
+    has_its_hue = np.hypot(a, b) < _SAME_HUE * lightness
+    if not has_its_hue and cv2.mean(contrast.distance, leaf)[0] >= _FAINT:
+        return METRIC
+    chroma = measure_chroma(centre_colours(lab), centre_colours(sheet))
+    hue = cv2.mean(chroma, leaf)[0]
+    if hue < _HUE_OF_SHADE_ON_CARD * lightness:
+        # Only the lightness tells it from its shadow.
+        return Metric(lightness_share=1.0) if has_its_hue else METRIC
+    usual = hue + _FAINT_LIGHTNESS_SHARE * lightness
+    gain = min(max(FAINT_LEAF / max(usual, 1.0), 1.0), _MAX_GAIN)
+    return Metric(_FAINT_LIGHTNESS_SHARE, gain=gain)
 
 
 def _open(mask: Mask) -> Plane:
