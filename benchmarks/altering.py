@@ -237,6 +237,19 @@ def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
+def shade_half(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Cast the shade of a wall across leaf and sheet: 30 to 75 % of the light."""
+    rows, cols = np.nonzero(mask)
+    angle = random.uniform(0, 2 * np.pi)
+    row, col = np.mgrid[: mask.shape[0], : mask.shape[1]]
+    distance = (row - rows.mean()) * np.sin(angle) + (col - cols.mean()) * np.cos(angle)
+    reach = np.hypot(np.ptp(rows), np.ptp(cols)) / 2
+    distance -= random.uniform(-0.25, 0.25) * reach
+    share = np.clip(distance / random.uniform(0.5, 6) + 0.5, 0, 1)[..., None]
+    light = random.uniform(0.3, 0.75)
+    return make_image(image * (light + (1 - light) * share)), mask
+
+
 def put_together(
     leaves: Sequence[Altered], random: Generator
 ) -> tuple[Image, list[Mask]]:
@@ -294,6 +307,7 @@ ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "glare": put_beside_glare,
     "neighbour": put_beside_leaf,
     "far away": put_far_away,
+    "half shade": shade_half,
 }
 
 
