@@ -46,7 +46,9 @@ def segment_pieces(
         )
     if not acquisition_type.lies_on_sheet:
         return [segment_photo(image)]
-    leaf = replace(segment_sheet(image), picture=image)
+    leaf = segment_sheet(image)
+    picture = image if leaf.picture is None else leaf.picture
+    leaf = replace(leaf, picture=picture)
     if not may_be_split(leaf.mask):
         return [replace(leaf, is_whole=True)]
     masks = split_leaves(leaf.mask, image)
@@ -59,7 +61,7 @@ def segment_pieces(
             blade=mask,
             coverage=None,
             n_leaves=leaf.n_leaves + len(masks) - 1,
-            picture=erase(image, leaf.mask & ~mask, mask),
+            picture=erase(picture, leaf.mask & ~mask, mask),
         )
         for mask in masks
     ]

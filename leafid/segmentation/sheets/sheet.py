@@ -71,6 +71,9 @@ _CORNER_PATCH = 0.03
 _UNDEREXPOSED = 100
 _WHITE = 230.0
 _NOISE_BLUR = 1.5
+# Light, of 255, that is added before light is made even: the hues of darker pixels are
+# mostly noise.
+_DARKEST = 8
 _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 
 
@@ -84,22 +87,37 @@ def segment_sheet(image: Image) -> Segmentation:
     border in the colour of the corners (a narrow leaf cut out so tightly that most of
     the picture's border is leaf); by lightness as much as by hue (grey pictures);
     brightened (underexposed pictures). The mask of the highest confidence wins. Where
-    none is sure, the background may be no sheet: `segment_photo` is asked as well.
+    none is sure, the sheet may be half in the shade, and the leaf is searched for in
+    even light; or the background may be no sheet: `segment_photo` is asked as well.
     """
     leaf = _segment_on_sheet(image)
-    # A leaf that the border cuts stands out from its sheet as others do; what fills
-    # much of the border is background.
-    border = list_border(leaf.mask).mean()
-    if border >= _MAX_CONTACT:
-        border = 0
-    if leaf.confidence >= _SURE * (1 - border):
+    if _stands_out(leaf):
         return leaf
+    in_even_light = _segment_in_even_light(image)
+    # Without its light, a ground may hide what joins the leaflets of one leaf.
+    is_one = in_even_light.n_leaves <= leaf.n_leaves
+    if is_one and _is_sure(in_even_light):
+        return in_even_light
     leaf = replace(leaf, picture=image)
     if leaf.outline_confidence > _SURE_OUTLINE:
         return leaf
     photographed = segment_photo(image, sky=True)
     least = max(leaf.confidence, _SURE_PHOTO)
     return photographed if photographed.confidence > least else leaf
+
+
+def _stands_out(leaf: Segmentation) -> bool:
+    # A leaf that the border cuts stands out from its sheet as others do; what fills
+    # much of the border is background.
+    border = list_border(leaf.mask).mean()
+    if border >= _MAX_CONTACT:
+        border = 0
+    return bool(leaf.confidence >= _SURE * (1 - border))
+
+
+def _is_sure(leaf: Segmentation) -> bool:
+    is_clear = _stands_out(leaf) and leaf.outline_confidence > _SURE
+    return is_clear and _find_sheet(leaf.mask) is None
 
 
 def _segment_on_sheet(image: Image) -> Segmentation:
@@ -247,6 +265,14 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
         segment_uniform(image, by_lightness=True),
         _brighten_and_segment(image),
     )
+
+
+def _segment_in_even_light(image: Image) -> Segmentation:
+    """Find the leaf by hue: each pixel is divided by its lightest channel."""
+    channels = cv2.split(cv2.add(image, (_DARKEST,) * 4))
+    light = reduce(cv2.max, channels)
+    even = cv2.merge([cv2.divide(plane, light, scale=_WHITE) for plane in channels])
+    return replace(segment_uniform(even), picture=even)
 
 
 def _brighten_and_segment(image: Image) -> Segmentation | None:
