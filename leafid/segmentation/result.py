@@ -70,7 +70,7 @@ class Segmentation(NotebookMixin):
     #: Number of leaves in the picture; the mask shows one of them.
     n_leaves: int = 1
     #: The picture of a sheet that the leaf was cut out of, which `outline_confidence`
-    #: is measured in.
+    #: is measured in; in even light, if the leaf was found in that.
     picture: Image | None = None
     #: Whether the mask is known to be in one piece, but for small ones.
     is_whole: bool = False

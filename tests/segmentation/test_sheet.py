@@ -148,6 +148,18 @@ def test_a_leaf_before_clouds(drawn_leaf, iou, seed):
     assert iou(segment(image, SCAN_LIKE).mask, mask) > 0.75
 
 
+@pytest.mark.parametrize("turn", [60, 130, 300])
+def test_a_leaf_half_in_the_shade_of_a_wall(drawn_leaf, iou, turn):
+    image, mask = drawn_leaf(480, 400, radius=0.4)
+    row, col = np.mgrid[-240:240, -200:200]
+    is_shaded = row * np.sin(np.radians(turn)) + col * np.cos(np.radians(turn)) < 0
+    image[is_shaded] = (image[is_shaded] * 0.3).astype(np.uint8)
+    leaf = segment(image, SCAN_LIKE)
+    assert iou(leaf.mask, mask) > TOLERANCE
+    assert leaf.confidence > 0.9
+    assert leaf.outline_confidence > 0.9
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_compound_leaf_on_gravel_is_whole(iou, seed):
     """A photo would show one of its leaflets."""

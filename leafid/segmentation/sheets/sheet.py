@@ -23,6 +23,9 @@ from leafid.segmentation.sheets.uniform import (
 # fragments of a leaf reach a higher confidence.
 _LOW_CONFIDENCE_GREY = 0.6
 _HIGH_CONFIDENCE = 0.7
+# A mask of a confidence below _CLEAR is replaced by one in even light that reaches it,
+# and whose outline is _SURE.
+_CLEAR = 0.95
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower
 # confidence than on nearly all sheets. Unless its outline is likely to be right, it is
 # replaced by the mask of `segment_photo` that is likely to be one leaf, if its
@@ -87,37 +90,29 @@ def segment_sheet(image: Image) -> Segmentation:
     border in the colour of the corners (a narrow leaf cut out so tightly that most of
     the picture's border is leaf); by lightness as much as by hue (grey pictures);
     brightened (underexposed pictures). The mask of the highest confidence wins. Where
-    none is sure, the sheet may be half in the shade, and the leaf is searched for in
-    even light; or the background may be no sheet: `segment_photo` is asked as well.
+    none is clear, the sheet may be half in the shade: the leaf is searched for in even
+    light. Where none is sure, the background may be no sheet: `segment_photo` is asked
+    as well.
     """
     leaf = _segment_on_sheet(image)
-    if _stands_out(leaf):
+    if leaf.confidence < _CLEAR:
+        in_even_light = _segment_in_even_light(image)
+        # Without its light, a ground may hide what joins the leaflets of one leaf.
+        if in_even_light and in_even_light.n_leaves <= leaf.n_leaves:
+            return in_even_light
+    # A leaf that the border cuts stands out from its sheet as others do; what fills
+    # much of the border is background.
+    border = list_border(leaf.mask).mean()
+    if border >= _MAX_CONTACT:
+        border = 0
+    if leaf.confidence >= _SURE * (1 - border):
         return leaf
-    in_even_light = _segment_in_even_light(image)
-    # Without its light, a ground may hide what joins the leaflets of one leaf.
-    is_one = in_even_light.n_leaves <= leaf.n_leaves
-    if is_one and _is_sure(in_even_light):
-        return in_even_light
     leaf = replace(leaf, picture=image)
     if leaf.outline_confidence > _SURE_OUTLINE:
         return leaf
     photographed = segment_photo(image, sky=True)
     least = max(leaf.confidence, _SURE_PHOTO)
     return photographed if photographed.confidence > least else leaf
-
-
-def _stands_out(leaf: Segmentation) -> bool:
-    # A leaf that the border cuts stands out from its sheet as others do; what fills
-    # much of the border is background.
-    border = list_border(leaf.mask).mean()
-    if border >= _MAX_CONTACT:
-        border = 0
-    return bool(leaf.confidence >= _SURE * (1 - border))
-
-
-def _is_sure(leaf: Segmentation) -> bool:
-    is_clear = _stands_out(leaf) and leaf.outline_confidence > _SURE
-    return is_clear and _find_sheet(leaf.mask) is None
 
 
 def _segment_on_sheet(image: Image) -> Segmentation:
@@ -267,12 +262,18 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
     )
 
 
-def _segment_in_even_light(image: Image) -> Segmentation:
-    """Find the leaf by hue: each pixel is divided by its lightest channel."""
+def _segment_in_even_light(image: Image) -> Segmentation | None:
+    """Find the leaf by hue: each pixel is divided by its lightest channel.
+
+    None where the leaf isn't clear there, or its outline isn't sure.
+    """
     channels = cv2.split(cv2.add(image, (_DARKEST,) * 4))
     light = reduce(cv2.max, channels)
     even = cv2.merge([cv2.divide(plane, light, scale=_WHITE) for plane in channels])
-    return replace(segment_uniform(even), picture=even)
+    leaf = replace(segment_uniform(even), picture=even)
+    if leaf.confidence < _CLEAR or leaf.outline_confidence < _SURE:
+        return None
+    return leaf if _find_sheet(leaf.mask) is None else None
 
 
 def _brighten_and_segment(image: Image) -> Segmentation | None:
