@@ -97,8 +97,7 @@ def segment_sheet(image: Image) -> Segmentation:
     leaf = _segment_on_sheet(image)
     if leaf.confidence < _CLEAR:
         in_even_light = _segment_in_even_light(image)
-        # Without its light, a ground may hide what joins the leaflets of one leaf.
-        if in_even_light and in_even_light.n_leaves <= leaf.n_leaves:
+        if in_even_light and _is_better(in_even_light, leaf):
             return in_even_light
     # A leaf that the border cuts stands out from its sheet as others do; what fills
     # much of the border is background.
@@ -274,6 +273,14 @@ def _segment_in_even_light(image: Image) -> Segmentation | None:
     if leaf.confidence < _CLEAR or leaf.outline_confidence < _SURE:
         return None
     return leaf if _find_sheet(leaf.mask) is None else None
+
+
+def _is_better(in_even_light: Segmentation, leaf: Segmentation) -> bool:
+    """Whether a leaf has a surer outline in even light than another has there."""
+    before = replace(leaf, picture=in_even_light.picture).outline_confidence
+    # Even light may hide what joins the leaflets of one leaf.
+    is_one = in_even_light.n_leaves <= leaf.n_leaves or before < _SURE_OUTLINE
+    return is_one and in_even_light.outline_confidence > before
 
 
 def _brighten_and_segment(image: Image) -> Segmentation | None:
