@@ -134,9 +134,7 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
-    # Paper is light in all channels, though one side of it may be shaded; wood isn't.
-    blue = image[::_STEP, ::_STEP, 0][leaf.mask[::_STEP, ::_STEP]]
-    is_paper = np.count_nonzero(blue > _PAPER) > _PAPER_SHARE * blue.size
+    is_paper = _is_paper(image, leaf.mask)
     if leaf.confidence >= _SURE and not is_paper:
         return leaf
     lightness = reduce(cv2.min, cv2.split(image))
@@ -151,6 +149,12 @@ def _segment_inside_frames(image: Image) -> Segmentation:
             on_sheets.append(flattened)
     best = max(on_sheets, key=lambda flattened: flattened.confidence, default=leaf)
     return best if is_paper or best.confidence > leaf.confidence else leaf
+
+
+def _is_paper(image: Image, mask: Mask) -> bool:
+    # Paper is light in all channels, though one side of it may be shaded; wood isn't.
+    blue = image[::_STEP, ::_STEP, 0][mask[::_STEP, ::_STEP]]
+    return bool(np.count_nonzero(blue > _PAPER) > _PAPER_SHARE * blue.size)
 
 
 def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
@@ -264,7 +268,7 @@ def _segment_otherwise(image: Image) -> tuple[Segmentation | None, ...]:
 def _segment_in_even_light(image: Image) -> Segmentation | None:
     """Find the leaf by hue: each pixel is divided by its lightest channel.
 
-    None where the leaf isn't clear there, or its outline isn't sure.
+    None where it isn't clear there, or its outline isn't sure, or it is paper.
     """
     channels = cv2.split(cv2.add(image, (_DARKEST,) * 4))
     light = reduce(cv2.max, channels)
@@ -272,7 +276,9 @@ def _segment_in_even_light(image: Image) -> Segmentation | None:
     leaf = replace(segment_uniform(even), picture=even)
     if leaf.confidence < _CLEAR or leaf.outline_confidence < _SURE:
         return None
-    return leaf if _find_sheet(leaf.mask) is None else None
+    if _is_paper(image, leaf.mask) or _find_sheet(leaf.mask) is not None:
+        return None
+    return leaf
 
 
 def _is_better(in_even_light: Segmentation, leaf: Segmentation) -> bool:
