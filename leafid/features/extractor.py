@@ -21,11 +21,8 @@ from leafid.descriptors.registry import (
 )
 from leafid.features.leaf_measures import (
     CONDITIONS,
-    N_COLOUR_VALUES,
+    LEAF_FAMILIES,
     N_MASK_VALUES,
-    PHOTO_FAMILIES,
-    SHEET_FAMILIES,
-    describe_colours,
     describe_mask,
 )
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe
@@ -46,8 +43,8 @@ _View = tuple[Pyramid, np.ndarray | None]
 N_TYPE_FEATURES = 27
 #: Longest side that pictures are reduced to for these features, in pixels.
 TYPE_SIDE = 400
-#: The name of the vector by which leaves are recognised. All recipes have it beside the
-#: vectors of their experts.
+#: The name of the vector by which leaves on sheets are recognised, beside the vectors
+#: of the experts.
 LEAF_MEASURES = "leaf measures"
 # Side of the thumbnail that features of types are measured on, and width of its rim, in
 # pixels.
@@ -85,32 +82,37 @@ class FeatureExtractor:
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
-    #: Whether the pictures show leaves on the tree, which are distinguished from other
-    #: things by colours.
-    is_photo: bool = False
+    #: Whether `LEAF_MEASURES` are among the vectors.
+    measures_leaf: bool = True
 
     @classmethod
     def from_recipe(
         cls, recipe: Recipe, encoders: dict[str, Encoder]
     ) -> "FeatureExtractor":
         """Make the extractor of a recipe, with the encoders of its local experts."""
-        is_photo = not any(type_.lies_on_sheet for type_ in recipe.types)
-        return cls(recipe.experts, encoders, recipe.longest_side, is_photo)
+        on_sheet = any(type_.lies_on_sheet for type_ in recipe.types)
+        return cls(recipe.experts, encoders, recipe.longest_side, on_sheet)
 
     @property
     def vector_names(self) -> list[str]:
-        """The names of the vectors: of the experts, and `LEAF_MEASURES`."""
-        return [*self.experts, LEAF_MEASURES]
+        """The names of all vectors: of the experts, and `LEAF_MEASURES`."""
+        if self.measures_leaf:
+            return [*self.experts, LEAF_MEASURES]
+        return [*self.experts]
+
+    @property
+    def leaf_vectors(self) -> list[str]:
+        """The names of the vectors by which leaves are recognised.
+
+        They are `LEAF_MEASURES`, or the vectors of all experts.
+        """
+        return [LEAF_MEASURES] if self.measures_leaf else [*self.experts]
 
     def get_expert(self, name: str) -> Expert:
         """Get the expert that a vector is for."""
         if name != LEAF_MEASURES:
             return self.experts[name]
-        families = PHOTO_FAMILIES
-        if not self.is_photo:
-            families = SHEET_FAMILIES.union(
-                *(e.families for e in self.experts.values())
-            )
+        families = LEAF_FAMILIES.union(*(e.families for e in self.experts.values()))
         ordered = tuple(family for family in FAMILIES if family in families)
         return Expert(descriptor="measures", families=ordered)
 
@@ -134,7 +136,7 @@ class FeatureExtractor:
             self.get_expert(name).make_feature_key(),
         ]
         if name == LEAF_MEASURES:
-            words += [*CONDITIONS, self.is_photo]
+            words += CONDITIONS
         if self.needed_parts == "nothing":
             words.append("not segmented")
         if self.needed_parts == "leaf":
@@ -154,10 +156,7 @@ class FeatureExtractor:
     def count_leaf_measures(self) -> int:
         """Count the values of `LEAF_MEASURES`."""
         columns = get_column_names(self.get_expert(LEAF_MEASURES).families)
-        number = len(columns) + N_MASK_VALUES
-        if self.is_photo:
-            number += N_COLOUR_VALUES + N_TYPE_FEATURES
-        return number
+        return len(columns) + N_MASK_VALUES
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture.
@@ -187,11 +186,6 @@ class FeatureExtractor:
                 parts = [measures[family] for family in expert.families]
                 if name == LEAF_MEASURES:
                     parts.append(describe_mask(views.segmentation, condition))
-                    if self.is_photo:
-                        # Both take less time from a smaller picture.
-                        small = shrink(views.image, TYPE_SIDE)
-                        parts.append(describe_colours(small, views.segmentation.mask))
-                        parts.append(measure_type_features(small))
                 vectors[name] = np.concatenate(parts)
         return Features(vectors, condition)
 

@@ -103,7 +103,7 @@ def fit_calibrated(examples: Examples, penalty: float) -> tuple[np.ndarray, np.n
         _make_regression(penalty),
         values,
         is_positive,
-        cv=PredefinedSplit(assign_folds(examples, _N_FOLDS)),
+        cv=PredefinedSplit(assign_folds(is_positive, examples.groups, _N_FOLDS)),
         method="decision_function",
         params={"sample_weight": weights},
     )
@@ -124,20 +124,22 @@ def balance(weights: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     return balanced * (len(weights) / 2)
 
 
-def assign_folds(examples: Examples, n_folds: int) -> np.ndarray:
+def assign_folds(
+    is_positive: np.ndarray, groups: Sequence[str] | np.ndarray, n_folds: int
+) -> np.ndarray:
     """Assign the groups of each class to folds at random: int (n,).
 
     A group with examples of both classes has one fold.
     """
-    folds = np.empty(len(examples.rows), int)
+    folds = np.empty(len(is_positive), int)
     fold_of: dict[Any, int] = {}
-    for is_of_class in (examples.is_positive, ~examples.is_positive):
-        groups = np.asarray(examples.groups)[is_of_class]
-        if len(np.unique(groups)) == 1:
+    for is_of_class in (is_positive, ~is_positive):
+        members = np.asarray(groups)[is_of_class]
+        if len(np.unique(members)) == 1:
             # Without its only group, there would be no example of the class.
-            groups = np.arange(len(groups))
-        new = [group for group in np.unique(groups).tolist() if group not in fold_of]
+            members = np.arange(len(members))
+        new = [group for group in np.unique(members).tolist() if group not in fold_of]
         order = np.random.default_rng(0).permutation(len(new))
         fold_of |= zip(new, (order % n_folds).tolist(), strict=True)
-        folds[is_of_class] = [fold_of[group] for group in groups.tolist()]
+        folds[is_of_class] = [fold_of[group] for group in members.tolist()]
     return folds

@@ -8,6 +8,7 @@ are learned: that it shows a leaf (`leafness`), and that a leaf is of a known sp
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -54,15 +55,15 @@ class Rejection(msgspec.Struct, frozen=True, eq=False):
     calibration: np.ndarray
 
     def assess(
-        self, measures: np.ndarray, evidence: np.ndarray
+        self, vectors: Mapping[str, np.ndarray], evidence: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities of a leaf, and of a known species: float64 (n,).
 
-        `measures`, float (n, n_columns), are as `leafness` was fitted to;
+        The vectors, float (n, n_columns), are by name, as `leafness` scores them;
         `leafid.learning.knownness.compute_evidence` gives the evidence.
         """
         return (
-            predict_leafness(measures, self.leafness),
+            predict_leafness(vectors, self.leafness),
             predict_logistic(evidence, self.known_coefficients),
         )
 

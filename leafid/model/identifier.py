@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.classifiers.row_statistics import RowStatistics
 from leafid.learning.classifiers.scorers import EstimatorScorer, LinearScorer
@@ -83,6 +83,9 @@ class Identifier:
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
+        if self.rejection:
+            scorers = self.rejection.leafness.scorers.values()
+            yield from (scorer.coefficients for scorer in scorers)
         for statistics in self.statistics.values():
             yield from (statistics.components, statistics.remainder)
             # Means of measures, which have different units, are few.
@@ -138,8 +141,9 @@ class Identifier:
         evidence = compute_evidence(
             scores or self.score(features), trust, self.weights, confidence
         )
-        measures = stack(features, LEAF_MEASURES)
-        p_leaf, p_known = self.rejection.assess(measures, evidence)
+        names = self.rejection.leafness.vector_names
+        vectors = {name: stack(features, name) for name in names}
+        p_leaf, p_known = self.rejection.assess(vectors, evidence)
         return np.where(confidence > 0, p_leaf, 0.0), p_known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:

@@ -6,6 +6,7 @@ from itertools import chain, zip_longest
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
+from leafid.features.extractor import LEAF_MEASURES
 from leafid.learning.classifiers.linear import apply_feature_map
 from leafid.learning.classifiers.scorers import LinearScorer, RowTransform
 from leafid.learning.knownness import count_evidence
@@ -55,6 +56,17 @@ def _list_transform(
             yield name, row, (n_columns,)
 
 
+def _count_values(identifier: Identifier, name: str) -> int:
+    """Count the values of a vector, where its codebook has the right shapes."""
+    if name == LEAF_MEASURES:
+        return identifier.extractor.count_leaf_measures()
+    expert = identifier.recipe.experts[name]
+    if not expert.is_local:
+        return len(get_column_names(expert.families))
+    codebook = dict(identifier.codebooks[name])
+    return expert.make_encoder(0).set_state(codebook).n_features
+
+
 def _count_columns(map_: str, n_values: int) -> int:
     return apply_feature_map(np.zeros((1, n_values)), map_).shape[1]
 
@@ -67,9 +79,7 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     n_experts = len(identifier.recipe.experts)
     yield f"{place}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
-        yield from _list_leafness(f"{place}.leafness", rejection.leafness)
-        # The shapes are right by now.
-        rejection.leafness.check(identifier.extractor.count_leaf_measures())
+        yield from _list_leafness(identifier, rejection.leafness)
         yield (
             f"{place}.known_coefficients",
             rejection.known_coefficients,
@@ -84,12 +94,25 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         yield f"{place}.correct_probabilities", thresholds.correct_probabilities, (-1,)
 
 
-def _list_leafness(name: str, leafness: Leafness) -> Iterator[_Array]:
-    n_nodes = leafness.values.size
-    for field in ("columns", "values", "jumps"):
-        yield f"{name}.{field}", getattr(leafness, field), (n_nodes,)
-    yield f"{name}.roots", leafness.roots, (-1,)
-    yield f"{name}.calibration", leafness.calibration, (2,)
+def _list_leafness(identifier: Identifier, leafness: Leafness) -> Iterator[_Array]:
+    place = f"{identifier.type}.leafness"
+    names = identifier.extractor.leaf_vectors
+    if leafness.vector_names != names:
+        raise ValueError(
+            f"expected {place} of {', '.join(names)}, "
+            f"found {', '.join(leafness.vector_names)!s:.100}"
+        )
+    yield f"{place}.calibration", leafness.calibration, (2,)
+    for name, scorer in leafness.scorers.items():
+        n_values = _count_values(identifier, name)
+        yield from _list_scorer(f"{place}.{name}", scorer, n_values, 1)
+    for name, forest in leafness.forests.items():
+        n_nodes = forest.values.size
+        for field in ("columns", "values", "jumps"):
+            yield f"{place}.{field}", getattr(forest, field), (n_nodes,)
+        yield f"{place}.roots", forest.roots, (-1,)
+        # The shapes are right by now.
+        forest.check(_count_values(identifier, name))
 
 
 def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
@@ -102,9 +125,7 @@ def _list_expert(identifier: Identifier, name: str) -> Iterator[_Array]:
         length = LOCAL_DESCRIPTORS[expert.descriptor].length
         for key, shape in encoder.list_shapes(length).items():
             yield f"{place}.{key}", codebook[key], shape
-        n_values = encoder.set_state(codebook).n_features
-    else:
-        n_values = len(get_column_names(expert.families))
+    n_values = _count_values(identifier, name)
     if scorer := identifier.scorers.get(name):
         yield from _list_scorer(place, scorer, n_values, n_species)
     else:

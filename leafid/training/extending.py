@@ -15,14 +15,14 @@ import msgspec
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import LEAF_MEASURES, Features
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
 from leafid.learning.classifiers.row_statistics import RowStatistics, update_ridge
 from leafid.learning.classifiers.scorers import LinearScorer
 from leafid.learning.leafness import predict_leafness
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.model.identifier import Identifier
+from leafid.model.identifier import Identifier, stack
 from leafid.model.model import Model
 from leafid.model.species import Species
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon, count_plants
@@ -202,7 +202,7 @@ def _lower_operating_point(
 ) -> Identifier:
     """Lower the thresholds of `Identifier.rejection` where new leaves are below them.
 
-    The forest that recognises leaves has seen no leaf of the new species, and may take
+    What recognises leaves has seen no leaf of the new species, and may take
     them for something else.
     """
     leaves = [leaf for leaf in features if leaf and leaf.confidence > 0]
@@ -212,9 +212,9 @@ def _lower_operating_point(
         return identifier
     lowest = float(np.quantile(assessed[0], REJECTED_SHARE))
     leafness = rejection.leafness.admit(lowest)
-    measures = np.array([leaf.vectors[LEAF_MEASURES] for leaf in leaves])
-    p_leaf = predict_leafness(measures, leafness)
     old = rejection.quantiles
+    vectors = {name: stack(leaves, name) for name in leafness.vector_names}
+    p_leaf = predict_leafness(vectors, leafness)
     new = np.quantile(p_leaf * assessed[1], np.linspace(0, 1, len(old)))
     lowered = msgspec.structs.replace(
         rejection, leafness=leafness, quantiles=np.minimum(old, new)

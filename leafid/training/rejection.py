@@ -11,7 +11,8 @@ from leafid.features.extractor import LEAF_MEASURES, FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.learning.knownness import HeldOutLeaves, compute_evidence
-from leafid.learning.leafness import Leafness, fit_leafness
+from leafid.learning.leafness import Leafness
+from leafid.learning.leafness_fits import LeafExamples, fit_forest, fit_linear
 from leafid.learning.logistic import Examples
 from leafid.learning.rejection import Rejection, fit_rejection
 from leafid.model.identifier import Identifier, expert_trust
@@ -52,22 +53,33 @@ def train_leafness(
     training_set = plan.training_set
     rows = np.concatenate([_sample_leaves(plan, type_) for type_ in plan.types])
     leaf_pictures = training_set.select_pictures(training_set.picture_indices[rows])
-    drawings = gather_non_leaves(plan, pictures, loader)
-    measures = []
-    groups = []
-    for group, views in drawings:
-        measures += [features.vectors[LEAF_MEASURES] for features in views]
+    names = training_set.extractor.leaf_vectors
+    drawn: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    groups: list[str] = []
+    for group, views in gather_non_leaves(plan, pictures, loader):
+        for name in names:
+            drawn[name] += [view.vectors[name].astype(np.float16) for view in views]
         groups += [group] * len(views)
-    if min(len(rows), len(measures)) < 2:
+    if min(len(rows), len(groups)) < 2:
         return None
-    n_examples = len(rows) + len(measures)
-    examples = Examples(
-        rows=np.vstack([training_set.vectors[LEAF_MEASURES][rows], measures]),
-        is_positive=np.arange(n_examples) < len(rows),
-        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(measures))),
+    examples = LeafExamples(
+        is_leaf=np.arange(len(rows) + len(groups)) < len(rows),
+        weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(groups))),
         groups=[*(picture.group for picture in leaf_pictures), *groups],
     )
-    leafness, probabilities = fit_leafness(examples)
+    vectors = {
+        name: np.vstack([training_set.vectors[name][rows], views])
+        for name, views in drawn.items()
+    }
+    if LEAF_MEASURES in vectors:
+        measures = vectors[LEAF_MEASURES]
+        leafness, probabilities = fit_forest(LEAF_MEASURES, measures, examples)
+    else:
+        expert_rows = {
+            name: training_set.prepare_vectors(name, part)
+            for name, part in vectors.items()
+        }
+        leafness, probabilities = fit_linear(expert_rows, examples)
     return LeafnessFit(leafness, rows, probabilities[: len(rows)])
 
 
@@ -161,7 +173,7 @@ def _assess_unknown(
 def gather_non_leaves(
     plan: FoldPlan, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> list[tuple[str, list[Features]]]:
-    """Gather the measures of pictures without a leaf: views of each, and its group."""
+    """Gather the vectors of pictures without a leaf: views of each, and its group."""
     type_ = plan.types[0]
     number = _N_PHOTOS
     kinds = [*TRAINING_KINDS, *["photograph"] * _FURTHER_PHOTOGRAPHS]
@@ -175,7 +187,7 @@ def gather_non_leaves(
         loader=loader,
         number=number,
         kinds=kinds,
-        names=[LEAF_MEASURES],
+        names=plan.training_set.extractor.leaf_vectors,
     )
     return [(group, views) for _, group, views in drawings]
 

@@ -151,18 +151,26 @@ class TrainingSet:
         """Make the training rows of an expert, or take rows that were kept."""
         if self.rows and name in self.rows:
             return self.rows[name]
+        domains = None
+        if self.recipe.experts[name].centre_types:
+            domains = self.number_domains()
+        rows = self.prepare_vectors(name, self.vectors[name], domains)
+        if self.rows is not None:
+            self.rows[name] = rows
+        return rows
+
+    def prepare_vectors(
+        self, name: str, vectors: np.ndarray, domains: np.ndarray | None = None
+    ) -> TrainingRows:
+        """Turn vectors of an expert, float (n, n_columns), into training rows."""
         expert = self.recipe.experts[name]
-        domains = self.number_domains() if expert.centre_types else None
-        rows = make_rows(
-            self.vectors[name],
+        return make_rows(
+            vectors,
             map=expert.feature_map,
             standardise=not expert.is_local,
             domains=domains,
             folder=self.folder,
         )
-        if self.rows is not None:
-            self.rows[name] = rows
-        return rows
 
 
 def rank_collections(pictures: Sequence[Picture]) -> np.ndarray:
