@@ -25,7 +25,7 @@ from leafid.permissions import ESTIMATORS, check_allowed
 
 T = TypeVar("T")
 FORMAT = "leafid-model"
-FORMAT_VERSION = 9
+FORMAT_VERSION = 10
 _SIZE_BYTES = 8
 _FORGERY = (
     "the model holds a classifier of scikit-learn, whose compiled code trusts the "
