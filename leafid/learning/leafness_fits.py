@@ -19,7 +19,7 @@ from leafid.learning.logistic import assign_folds, balance, fit_logistic
 # The share of the pictures without a leaf that may have a probability above one half.
 # On sheets, most of them are figures with a leaf's texture, which `knownness` rejects.
 _PASSING_SHARE = 0.05
-_PASSING_SHARE_OF_PHOTOS = 0.01
+_PASSING_SHARE_OF_PHOTOS = 0.005
 _N_FOLDS = 5
 # Linear classifiers of vectors of whole pictures need less than those of species.
 _SETTINGS = ClassifierSettings(classifier="ridge", regularisation=0.5)
@@ -95,7 +95,7 @@ def fit_linear(
     Returns
     -------
     leafness : Leafness
-        Its probability is one half where 1 % of the pictures without a leaf have a
+        Its probability is one half where 0.5 % of the pictures without a leaf have a
         higher one.
     probabilities : ndarray of float64, (n,)
         Of the examples, each by classifiers that learned without its group.

@@ -1,14 +1,21 @@
-"""A forest answers as forests of scikit-learn do, and few other things pass it."""
+"""Few other things pass for leaves, and forests answer as those of scikit-learn do."""
 
 import msgspec
 import numpy as np
 import pytest
 
-from leafid.learning import leafness as module
-from leafid.learning.leafness import MIN_LEAF, fit_leafness, predict_leafness
-from leafid.learning.logistic import Examples
+from leafid.learning import forest as forest_module
+from leafid.learning.classifiers.rows import make_rows
+from leafid.learning.leafness import MIN_LEAF, predict_leafness
+from leafid.learning.leafness_fits import LeafExamples, fit_forest, fit_linear
 
+NAME = "measures"
 N_COLUMNS = 12
+EXAMPLES = LeafExamples(
+    is_leaf=np.arange(500) < 300,
+    weights=np.ones(500),
+    groups=[f"group {index % 50}" for index in range(500)],
+)
 
 
 def draw_rows(centre, number, seed):
@@ -17,14 +24,7 @@ def draw_rows(centre, number, seed):
     return (np.round(rows, 2) * 10).astype(np.float16)
 
 
-@pytest.fixture(scope="module")
-def examples():
-    return Examples(
-        rows=np.vstack([draw_rows(0.5, 300, 0), draw_rows(-0.5, 200, 1)]),
-        is_positive=np.arange(500) < 300,
-        weights=np.ones(500),
-        groups=[f"group {index % 50}" for index in range(500)],
-    )
+ROWS = np.vstack([draw_rows(0.5, 300, 0), draw_rows(-0.5, 200, 1)])
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +34,29 @@ def forests():
 
 
 @pytest.fixture(scope="module")
-def fit(examples, forests):
-    make_forest = module._make_forest
+def fit(forests):
+    make_forest = forest_module._make_forest
 
     def make(n_columns, seed):
         forests.append(make_forest(n_columns, seed))
         return forests[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_make_forest", make)
-        return fit_leafness(examples)
+        patch.setattr(forest_module, "_make_forest", make)
+        return fit_forest(NAME, ROWS, EXAMPLES)
+
+
+def make_two_rows(values):
+    """Make rows of two experts, one of them with a feature map."""
+    return {
+        "first": make_rows(values, standardise=True),
+        "second": make_rows(np.abs(values[:, :5]), map="chi2"),
+    }
+
+
+@pytest.fixture(scope="module")
+def linear_fit():
+    return fit_linear(make_two_rows(ROWS), EXAMPLES)
 
 
 def test_the_forest_answers_as_forests_of_scikit_learn(fit, forests):
@@ -55,38 +68,75 @@ def test_the_forest_answers_as_forests_of_scikit_learn(fit, forests):
     slope, offset = leafness.calibration.astype(float)
     inside = np.clip(expected, 0.01, 0.99)
     logits = slope * np.log(inside / (1 - inside)) + offset
-    probabilities = predict_leafness(rows, leafness)
+    probabilities = predict_leafness({NAME: rows}, leafness)
     # Shares at the ends of paths are kept in half precision.
     np.testing.assert_allclose(probabilities, 1 / (1 + np.exp(-logits)), atol=2e-3)
     assert np.ptp(expected) > 0.5
 
 
-def test_few_pictures_without_a_leaf_pass(fit, examples):
-    _, probabilities = fit
-    is_leaf = examples.is_positive
-    assert np.mean(probabilities[~is_leaf] >= MIN_LEAF) == pytest.approx(0.05, abs=0.01)
-    assert np.mean(probabilities[is_leaf] >= MIN_LEAF) > 0.8
+@pytest.mark.parametrize(("kind", "share"), [("fit", 0.05), ("linear_fit", 0.005)])
+def test_few_pictures_without_a_leaf_pass(kind, share, request):
+    _, probabilities = request.getfixturevalue(kind)
+    is_leaf = EXAMPLES.is_leaf
+    passing = np.mean(probabilities[~is_leaf] >= MIN_LEAF)
+    assert passing == pytest.approx(share, abs=0.01)
+    assert np.mean(probabilities[is_leaf] >= MIN_LEAF) > 0.8 - 10 * (0.05 - share)
 
 
-def test_noise_teaches_nothing_of_other_groups(examples):
+def test_noise_teaches_nothing_of_other_groups():
     """Trees remember each example, so that only held-out groups show that."""
-    random = np.random.default_rng(3)
-    noise = examples._replace(rows=random.normal(size=(500, N_COLUMNS)))
-    leafness, probabilities = fit_leafness(noise)
+    noise = np.random.default_rng(3).normal(size=(500, N_COLUMNS))
+    leafness, probabilities = fit_forest(NAME, noise, EXAMPLES)
     assert probabilities.tolist() == [MIN_LEAF] * 500
-    assert predict_leafness(noise.rows, leafness).tolist() == [MIN_LEAF] * 500
+    assert predict_leafness({NAME: noise}, leafness).tolist() == [MIN_LEAF] * 500
 
 
-def test_leaves_are_admitted(fit):
-    leafness, _ = fit
+def test_linear_scores_are_sums_over_experts(linear_fit):
+    """The sum is of what each expert gives, and ranks rows as a ridge of all does."""
+    leafness, held_out = linear_fit
+    vectors = {"first": ROWS, "second": np.abs(ROWS[:, :5])}
+    probabilities = predict_leafness(vectors, leafness)
+    _, offset = leafness.calibration.astype(float)
+    logits = offset + sum(
+        scorer.scores(vectors[name]).astype(float)[:, 0]
+        for name, scorer in leafness.scorers.items()
+    )
+    np.testing.assert_allclose(probabilities, 1 / (1 + np.exp(-logits)), atol=1e-6)
+    # Those without the group of a row are a little worse.
+    is_leaf = EXAMPLES.is_leaf
+    gaps = [
+        values[is_leaf].mean() - values[~is_leaf].mean()
+        for values in (probabilities, held_out)
+    ]
+    assert gaps[0] > gaps[1] > 0.1
+
+
+def test_held_out_groups_teach_nothing():
+    """Rows that only their group resembles are told apart by no other group."""
+    random = np.random.default_rng(5)
+    centres = 5 * random.normal(size=(100, 200))
+    groups = np.arange(500) % 100
+    rows = (centres[groups] + random.normal(size=(500, 200))).astype(np.float16)
+    is_leaf = random.random(100)[groups] < 0.5
+    examples = LeafExamples(is_leaf, np.ones(500), [str(group) for group in groups])
+    leafness, probabilities = fit_linear({"first": make_rows(rows)}, examples)
+    seen = predict_leafness({"first": rows}, leafness)
+    assert np.corrcoef(seen, is_leaf)[0, 1] > 0.3
+    assert abs(np.corrcoef(probabilities, is_leaf)[0, 1]) < 0.2
+
+
+@pytest.mark.parametrize("kind", ["fit", "linear_fit"])
+def test_leaves_are_admitted(kind, request):
+    leafness, _ = request.getfixturevalue(kind)
     rows = draw_rows(0, 50, 4)
-    before = predict_leafness(rows, leafness)
+    vectors = {NAME: rows, "first": rows, "second": np.abs(rows[:, :5])}
+    before = predict_leafness(vectors, leafness)
     lowest = before.min()
     assert lowest < MIN_LEAF
-    after = predict_leafness(rows, leafness.admit(lowest))
+    after = predict_leafness(vectors, leafness.admit(lowest))
     assert after.min() == pytest.approx(MIN_LEAF, abs=1e-5)
     assert after.min() >= MIN_LEAF
-    same = predict_leafness(rows, leafness.admit(0.9))
+    same = predict_leafness(vectors, leafness.admit(0.9))
     np.testing.assert_array_equal(same, before)
 
 
@@ -95,11 +145,11 @@ def test_leaves_are_admitted(fit):
     [("columns", N_COLUMNS), ("jumps", 65535), ("roots", 2**31), ("roots", 0.5)],
 )
 def test_paths_stay_in_the_trees_and_the_rows(fit, field, value):
-    leafness, _ = fit
-    leafness.check(N_COLUMNS)
-    array = getattr(leafness, field)
+    forest = fit[0].forests[NAME]
+    forest.check(N_COLUMNS)
+    array = getattr(forest, field)
     forged = np.append(array[:-1], np.array([value], array.dtype))
     if isinstance(value, float):
         forged = array + value
     with pytest.raises(ValueError, match="expected trees for 12 columns"):
-        msgspec.structs.replace(leafness, **{field: forged}).check(N_COLUMNS)
+        msgspec.structs.replace(forest, **{field: forged}).check(N_COLUMNS)

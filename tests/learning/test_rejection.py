@@ -14,7 +14,8 @@ from leafid.learning.knownness import (
     count_evidence,
     fit_knownness,
 )
-from leafid.learning.leafness import MIN_LEAF, fit_leafness
+from leafid.learning.leafness import MIN_LEAF
+from leafid.learning.leafness_fits import LeafExamples, fit_forest
 from leafid.learning.logistic import Examples, fit_calibrated, predict_logistic
 from leafid.learning.rejection import (
     apply_calibration,
@@ -137,7 +138,9 @@ def measure(leaves):
 def leafness():
     """What is learned of the vectors of 800 leaves, with their probabilities."""
     examples = join(draw_rows(2, 800, 0, 20), draw_rows(0, 300, 1, 20))
-    fitted, probabilities = fit_leafness(examples)
+    fitted, probabilities = fit_forest(
+        "measures", examples.rows, LeafExamples(*examples[1:])
+    )
     return fitted, probabilities[:800]
 
 
@@ -161,10 +164,10 @@ def rejection(leaves, fit):
 
 def test_a_fitted_rejection_separates_what_it_was_fitted_to(rejection):
     known, unknown = measure(draw_leaves(300, 1))
-    leaf, p_known = rejection.assess(draw_rows(2, 300, 4, 20), known)
+    leaf, p_known = rejection.assess({"measures": draw_rows(2, 300, 4, 20)}, known)
     assert np.mean(leaf > 0.5) > 0.97
     assert np.mean(p_known > 0.5) > 0.85
-    leaf, p_known = rejection.assess(draw_rows(0, 300, 5, 20), unknown)
+    leaf, p_known = rejection.assess({"measures": draw_rows(0, 300, 5, 20)}, unknown)
     assert np.mean(leaf < 0.5) > 0.9
     assert np.mean(p_known < 0.5) > 0.85
 
@@ -245,7 +248,7 @@ def test_a_leaf_without_another_plant_is_no_example_of_a_known_species(leaves):
 
 def test_the_share_asked_for_is_rejected(rejection):
     known, _ = measure(draw_leaves(1200, 8))
-    probabilities = rejection.assess(draw_rows(2, 1200, 8, 20), known)
+    probabilities = rejection.assess({"measures": draw_rows(2, 1200, 8, 20)}, known)
     for share in (0.05, 0.2, 0.5):
         is_rejected = rejection.judge(*probabilities, share) != "species"
         # Held-out examples, by which the threshold goes, are separated a little worse
@@ -335,5 +338,7 @@ def test_the_reason_of_a_rejection(rejection):
 def test_extreme_evidence_gives_probabilities(rejection):
     coefficients = np.full(7, -1e6, np.float32)
     extreme = msgspec.structs.replace(rejection, known_coefficients=coefficients)
-    leaf, known = extreme.assess(np.full((1, 20), 6e4), np.full((1, 6), 1e6))
+    leaf, known = extreme.assess(
+        {"measures": np.full((1, 20), 6e4)}, np.full((1, 6), 1e6)
+    )
     assert 0 <= known[0] < 0.5 < leaf[0] <= 1

@@ -198,7 +198,8 @@ def list_free_arrays(manifest):
         yield type_model["thresholds"]["correct_probabilities"]["values"]
         rejection = type_model["identifier"]["rejection"]
         yield rejection["quantiles"]["values"]
-        yield rejection["leafness"]["roots"]["values"]
+        for forest in rejection["leafness"]["forests"].values():
+            yield forest["roots"]["values"]
 
 
 def test_every_array_must_have_the_shape_that_the_manifest_demands(

@@ -244,8 +244,8 @@ def test_a_leaf_on_dark_cloth_that_is_hardly_coloured(drawn_leaf, iou, seed):
     leaf = np.array((36, 64, 50)) * light[..., None]
     image = np.where(mask[..., None], leaf, cloth) + random.normal(0, 2, cloth.shape)
     image = image.clip(0, 255).astype(np.uint8)
-    found = segment(image, SCAN_LIKE, petiole=False).mask
-    assert iou(found, mask) > 0.97
+    answer = segment(image, SCAN_LIKE, petiole=False).mask
+    assert iou(answer, mask) > 0.97
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leafid.features.extractor import LEAF_MEASURES
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
+from leafid.learning.forest import Forest
 from leafid.learning.knownness import count_evidence
 from leafid.learning.leafness import Leafness
 from leafid.learning.rejection import Rejection
@@ -127,13 +129,13 @@ def test_added_species_are_rejected_no_more_than_allowed(
 ):
     # Two species are too few to learn rejection from: one is made that takes every
     # picture for no leaf.
-    leafness = Leafness(
+    forest = Forest(
         columns=np.zeros(1, np.uint16),
         values=np.zeros(1, np.float16),
         jumps=np.zeros(1, np.uint16),
         roots=np.zeros(1, np.uint32),
-        calibration=np.ones(2, np.float32),
     )
+    leafness = Leafness({LEAF_MEASURES: forest}, {}, np.ones(2, np.float32))
     rejection = Rejection(
         leafness,
         known_coefficients=np.append(np.zeros(count_evidence(2)), 5.0),

@@ -32,7 +32,8 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
         yield from (None for _ in pictures)
 
     monkeypatch.setattr(FeatureLoader, "stream_augmented", stream)
-    training_set = SimpleNamespace(extractor=None)
+    extractor = SimpleNamespace(leaf_vectors=[LEAF_MEASURES])
+    training_set = SimpleNamespace(extractor=extractor)
     plan = SimpleNamespace(types=[type_], training_set=training_set)
     pictures = [
         Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)
