@@ -91,6 +91,13 @@ def test_noise_teaches_nothing_of_other_groups():
     assert predict_leafness({NAME: noise}, leafness).tolist() == [MIN_LEAF] * 500
 
 
+def test_a_quarter_of_the_leaves_is_lost_at_most():
+    noise = np.random.default_rng(3).normal(size=(500, N_COLUMNS))
+    _, probabilities = fit_linear({"first": make_rows(noise)}, EXAMPLES)
+    lost = np.mean(probabilities[EXAMPLES.is_leaf] < MIN_LEAF)
+    assert lost == pytest.approx(0.25, abs=0.01)
+
+
 def test_linear_scores_are_sums_over_experts(linear_fit):
     """The sum is of what each expert gives, and ranks rows as a ridge of all does."""
     leafness, held_out = linear_fit
