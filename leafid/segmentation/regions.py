@@ -59,9 +59,10 @@ _MIN_LINES = 3
 # Lines on it are narrower, in pixels of the reduced picture.
 _LINE_WIDTH = 3
 
-#: Smallest part of the largest leaf's area, and of that of its largest region, that
-#: another leaf has.
+#: Smallest part of the largest leaf's area that another leaf has.
 MIN_SHARE = 0.15
+# Smallest part of the largest leaf's largest region that a region of another leaf has.
+_MIN_PIECE = 0.05
 
 #: (n, 1, 2), columns and rows.
 Outline = NDArray[np.int32]
@@ -196,13 +197,13 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     area = np.bincount(labels.ravel())
     area[0] = 0
     largest = area.argmax()
-    # Of the words on a label, no letter is as large as a leaf.
+    # A word on a label may be as large as a leaf, but none of its letters.
     owner = np.zeros(n_regions, np.intp)
     owner[regions.ravel()] = labels.ravel()
     part = np.zeros_like(area)
     np.maximum.at(part, owner, np.bincount(regions.ravel()))
     part[0] = 0
-    is_large = part >= MIN_SHARE * part[largest]
+    is_large = part >= _MIN_PIECE * part[largest]
     leaves = np.flatnonzero(is_large & (area >= MIN_SHARE * area.max()))
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
