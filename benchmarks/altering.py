@@ -163,7 +163,7 @@ def put_beside_wedge(image: Image, mask: Mask, random: Generator) -> Altered:
     rows, cols = image.shape[:2]
     height = int(random.uniform(0.06, 0.12) * max(rows, cols))
     sheet = np.array(find_sheet_colour(image))
-    share = _soften(mask) * random.uniform(0.3, 0.6)
+    share = soften(mask) * random.uniform(0.3, 0.6)
     pale = (image * (1 - share) + sheet * share).astype(np.uint8)
     picture, leaf = _extend(pale, mask, 0, 0, below=height + 12)
     steps = np.linspace(15, 250, int(random.integers(8, 20)))
@@ -177,7 +177,7 @@ def darken_leaf(image: Image, mask: Mask, random: Generator) -> Altered:
     """Make the leaf nearly black, with little colour."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)[..., None]
     faded = random.uniform(0.3, 0.9) * (grey - image.astype(float)) + image
-    share = _soften(mask)
+    share = soften(mask)
     dark = faded * random.uniform(0.2, 0.5)
     return (image * (1 - share) + dark * share).astype(np.uint8), mask
 
@@ -214,7 +214,7 @@ def put_beside_leaf(image: Image, mask: Mask, random: Generator) -> Altered:
     first = np.where(small_mask.any(axis=1), small_mask.argmax(axis=1), cols)
     gap = int(random.integers(4, 17))
     left = int((last - first)[small_mask.any(axis=1)].max()) + gap
-    share = _soften(small_mask)
+    share = soften(small_mask)
     place = np.s_[top : top + rows, left : left + cols]
     picture[place] = small * share + picture[place] * (1 - share)
     return picture, leaf
@@ -311,50 +311,6 @@ ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
 }
 
 
-def _reduce(image: Image, side: int) -> Image:
-    scale = side / max(image.shape[:2])
-    size = max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale))
-    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-
-
-def _apply_gamma(image: Image, gamma: float) -> Image:
-    return cv2.LUT(image, ((np.arange(256) / 255) ** gamma * 255).astype(np.uint8))
-
-
-def _put_in_wide_margin(image: Image, _mask: Mask) -> Image:
-    side = max(image.shape[:2]) // 2
-    colour = find_sheet_colour(image)
-    picture = cv2.copyMakeBorder(
-        image, side, side, side, side, cv2.BORDER_CONSTANT, value=colour
-    )
-    return _reduce(picture, 224)
-
-
-def _darken_leaf(image: Image, mask: Mask) -> Image:
-    return (image * (1 - 0.6 * _soften(mask))).astype(np.uint8)
-
-
-def _turn_grey(image: Image, _mask: Mask) -> Image:
-    grey = cv2.rotate(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.ROTATE_90_CLOCKWISE)
-    _, encoded = cv2.imencode(".jpg", grey, [cv2.IMWRITE_JPEG_QUALITY, 30])
-    return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR), np.uint8)
-
-
-#: What cameras and light change in a picture, by name; the function takes the picture
-#: and the mask of its leaf.
-CHANGES: dict[str, Callable[[Image, Mask], Image]] = {
-    "as is": lambda image, _mask: image,
-    "300 px": lambda image, _mask: _reduce(image, 300),
-    "150 px": lambda image, _mask: _reduce(image, 150),
-    "100 px": lambda image, _mask: _reduce(image, 100),
-    "wide margin, 224 px": _put_in_wide_margin,
-    "blur of 3 px": lambda image, _mask: cv2.GaussianBlur(image, (0, 0), 3),
-    "gamma 2": lambda image, _mask: _apply_gamma(image, 2.0),
-    "leaf darkened to 0.4": _darken_leaf,
-    "grey, turned, JPEG 30": _turn_grey,
-}
-
-
 def find_sheet_colour(image: Image) -> list[float]:
     """Find the usual colour of the upper and lower border, BGR."""
     border = np.concatenate([image[:3].reshape(-1, 3), image[-3:].reshape(-1, 3)])
@@ -392,7 +348,7 @@ def _extend(
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
-def _soften(mask: Mask) -> np.ndarray:
+def soften(mask: Mask) -> np.ndarray:
     """Give a mask a soft edge, float (H, W, 1)."""
     return cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
 

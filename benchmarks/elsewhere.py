@@ -41,7 +41,8 @@ from sklearn.metrics import roc_auc_score
 from tabulate import tabulate
 
 import leafid
-from benchmarks.altering import ALTERATIONS, CHANGES
+from benchmarks.altering import ALTERATIONS
+from benchmarks.changing import CHANGES
 from benchmarks.disturbing import DISTURBANCES
 from benchmarks.pictures import select_pictures
 from leafid.model.answer import Answer

@@ -151,9 +151,8 @@ class TrainingSet:
         """Make the training rows of an expert, or take rows that were kept."""
         if self.rows and name in self.rows:
             return self.rows[name]
-        domains = None
-        if self.recipe.experts[name].centre_types:
-            domains = self.number_domains()
+        centre_types = self.recipe.experts[name].centre_types
+        domains = self.number_domains() if centre_types else None
         rows = self.prepare_vectors(name, self.vectors[name], domains)
         if self.rows is not None:
             self.rows[name] = rows
