@@ -62,7 +62,7 @@ _LINE_WIDTH = 3
 #: Smallest part of the largest leaf's area that another leaf has.
 MIN_SHARE = 0.15
 # Smallest part of the largest leaf's largest region that a region of another leaf has.
-_MIN_PIECE = 0.05
+_MIN_REGION = 0.05
 
 #: (n, 1, 2), columns and rows.
 Outline = NDArray[np.int32]
@@ -203,7 +203,7 @@ def pick_leaf(leaf: Plane, distance: Plane) -> tuple[Plane, int]:
     part = np.zeros_like(area)
     np.maximum.at(part, owner, np.bincount(regions.ravel()))
     part[0] = 0
-    is_large = part >= _MIN_PIECE * part[largest]
+    is_large = part >= _MIN_REGION * part[largest]
     leaves = np.flatnonzero(is_large & (area >= MIN_SHARE * area.max()))
     whole = np.setdiff1d(leaves, list_border(labels))
     return (labels == largest).view(np.uint8), len(np.union1d(whole, largest))
