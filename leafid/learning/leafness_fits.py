@@ -19,7 +19,7 @@ from leafid.learning.logistic import assign_folds, balance, fit_logistic
 # The share of the pictures without a leaf that may have a probability above one half.
 # On sheets, most of them are figures with a leaf's texture, which `knownness` rejects.
 _PASSING_SHARE = 0.05
-_PASSING_SHARE_OF_PHOTOS = 0.005
+_PASSING_SHARE_OF_PHOTOS = 1 / 300
 # The share of photos of leaves, half of them altered, that may have a lower one: where
 # experts see little, more photos without a leaf pass instead.
 _LOST_SHARE_OF_PHOTOS = 0.25
@@ -98,8 +98,8 @@ def fit_linear(
     Returns
     -------
     leafness : Leafness
-        Its probability is one half where 0.5 % of the pictures without a leaf have a
-        higher one, or a quarter of the leaves a lower one.
+        Its probability is one half where one in 300 of the pictures without a leaf has
+        a higher one, or a quarter of the leaves a lower one.
     probabilities : ndarray of float64, (n,)
         Of the examples, each by classifiers that learned without its group.
     """

@@ -74,7 +74,7 @@ def test_the_forest_answers_as_forests_of_scikit_learn(fit, forests):
     assert np.ptp(expected) > 0.5
 
 
-@pytest.mark.parametrize(("kind", "share"), [("fit", 0.05), ("linear_fit", 0.005)])
+@pytest.mark.parametrize(("kind", "share"), [("fit", 0.05), ("linear_fit", 1 / 300)])
 def test_few_pictures_without_a_leaf_pass(kind, share, request):
     _, probabilities = request.getfixturevalue(kind)
     is_leaf = EXAMPLES.is_leaf
