@@ -61,6 +61,16 @@ def test_with_all_components_the_update_is_the_ridge_of_all_rows(
     np.testing.assert_allclose(scores, wanted, atol=2e-4)
 
 
+@pytest.mark.filterwarnings("error")
+def test_rows_of_weight_0_teach_nothing():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(40, 6))
+    weights = np.where(np.arange(40) % 5, 1.0, 0.0)
+    labels = random.integers(3, size=40)
+    scores, wanted = extend(rows, weights, labels, 25, 6)
+    np.testing.assert_allclose(scores, wanted, atol=2e-4)
+
+
 def test_components_of_what_varies_together_suffice():
     # Columns that vary together in six directions, and each a little by itself.
     random = np.random.default_rng(0)

@@ -103,7 +103,7 @@ def update_ridge(
     rows : ndarray of float, (n, n_columns)
         The new rows.
     weights : ndarray of float, (n,)
-        Above 0.
+        0 or more; rows of weight 0 teach nothing.
     residuals : ndarray of float, (n, n_species)
         The targets of the new rows less their scores.
     regularisation : float
@@ -120,6 +120,8 @@ def update_ridge(
     ----------
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
+    is_learned = weights > 0
+    rows, weights, residuals = (a[is_learned] for a in (rows, weights, residuals))
     centred = rows.astype(np.float64) - statistics.mean
     components = statistics.components.astype(np.float64)
     diagonal = statistics.remainder + float(regularisation)
