@@ -100,7 +100,7 @@ def _list_leafness(identifier: Identifier, leafness: Leafness) -> Iterator[_Arra
     if leafness.vector_names != names:
         raise ValueError(
             f"expected {place} of {', '.join(names)}, "
-            f"found {', '.join(leafness.vector_names)!s:.100}"
+            f"found {', '.join(leafness.vector_names) or 'none'!s:.100}"
         )
     yield f"{place}.calibration", leafness.calibration, (2,)
     for name, scorer in leafness.scorers.items():

@@ -79,6 +79,12 @@ CHANGES = {
     "an entry of every species, found none of Zelkova": lambda m: _identifier(m)[
         "species"
     ].append("Zelkova abelicea"),
+    "expected the feature map none or chi2, found 'square'": lambda m: _identifier(m)[
+        "scorers"
+    ]["local"].update(map="square"),
+    "scan.leafness of leaf measures, found none": lambda m: _identifier(m)["rejection"][
+        "leafness"
+    ].update(forests={}),
     "does not contain tensor none": lambda m: _identifier(m)["weights"].update(
         values="none"
     ),
@@ -225,6 +231,17 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(
             r"\w+ has",
             message,
         ), what
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 3e38, -3e38])
+def test_no_array_has_numbers_that_overflow(drawn_model, tmp_path, wrong):
+    manifest, arrays = take_apart(drawn_model)
+    for name in arrays:
+        if arrays[name].dtype == np.float32:
+            arrays[name].flat[-1] = wrong
+    put_together(tmp_path / "m", json.dumps(manifest), arrays)
+    assert "expected numbers below 1e+12 in the array" in complaint(tmp_path / "m")
 
 
 def test_out_of_memory_is_no_damage(drawn_model, monkeypatch):

@@ -14,8 +14,10 @@ LinearClassifier = tuple[np.ndarray, np.ndarray]
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
     """Apply a feature map, ``none`` or ``chi2``, to vectors (n, d).
 
-    For ``chi2``, negative numbers count as 0.
+    For ``chi2``, negative numbers count as 0. Other names are a `ValueError`.
     """
+    if name not in ("none", "chi2"):
+        raise ValueError(f"expected the feature map none or chi2, found {name!r:.100}")
     return apply_chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
 
 
