@@ -78,9 +78,13 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
 
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
-    """Mark the parts of a leaf that look like the sheet: holes or reflections."""
+    """Mark the parts of a leaf that look like the sheet: holes or reflections.
+
+    Where the leaf was found in even light, they are searched for in that.
+    """
     window = get_window(leaf.box)
-    distance = measure_distance_around(image, leaf.mask)[window]
+    seen = image if leaf.picture is None else leaf.picture
+    distance = measure_distance_around(seen, leaf.mask)[window]
     mask = leaf.mask[window].view(np.uint8)
     inside = cv2.erode(mask, make_square(3), borderValue=0)
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside

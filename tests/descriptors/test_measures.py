@@ -89,6 +89,14 @@ def test_a_hole_shows_the_sheet():
     assert measures.values["hole_area"] == pytest.approx(256, rel=0.2)
 
 
+def test_a_leaf_half_in_the_shade_has_no_holes():
+    picture = draw_leaf(BEECH, 0, 0.3).picture
+    shade = picture[len(picture) // 2 :]
+    shade[:] = 0.3 * shade
+    [measures] = measure_leaves(picture, AcquisitionType.SCAN_LIKE)
+    assert measures.values["hole_area"] < 0.001 * measures.values["area"]
+
+
 def test_a_drawn_leaf():
     drawn, measures = measure_drawn(BEECH)
     values, landmarks = measures.values, measures.landmarks
