@@ -59,8 +59,8 @@ _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6),
 class Features:
     """The features of a picture: vectors by name, and its condition.
 
-    There is a vector for each expert, and `LEAF_MEASURES`. The condition says how well
-    the picture shows its leaf.
+    There is a vector for each expert, and `LEAF_MEASURES` if the recipe serves sheets.
+    The condition says how well the picture shows its leaf.
     """
 
     vectors: dict[str, np.ndarray]
@@ -95,7 +95,7 @@ class FeatureExtractor:
 
     @property
     def vector_names(self) -> list[str]:
-        """The names of all vectors: of the experts, and `LEAF_MEASURES`."""
+        """The names of all vectors, as `Features` has them."""
         if self.measures_leaf:
             return [*self.experts, LEAF_MEASURES]
         return [*self.experts]

@@ -4,7 +4,7 @@ Leaves on sheets are distinguished from other things by a forest of randomised t
 linear classifier of the same measures mostly distinguishes cameras, while deep trees
 learn what leaves by all cameras have in common. Photos of leaves on the tree are
 distinguished from other photos by linear classifiers of the experts' vectors, which
-hold for another photographer's photos, too.
+hold for another photographer's photos, too. A recipe that serves both has the forest.
 """
 
 from __future__ import annotations
