@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,14 +85,14 @@ def fit_forest(
 
 
 def fit_linear(
-    rows: Mapping[str, TrainingRows], examples: LeafExamples
+    rows: Iterable[tuple[str, TrainingRows]], examples: LeafExamples
 ) -> tuple[Leafness, np.ndarray]:
     """Learn to distinguish photos of leaves from other photos.
 
     Parameters
     ----------
-    rows : mapping of TrainingRows
-        The vectors of the examples, by their names.
+    rows : iterable of str and TrainingRows
+        The names of vectors, and these vectors of the examples.
     examples : LeafExamples
 
     Returns
@@ -104,7 +104,7 @@ def fit_linear(
         Of the examples, each by classifiers that learned without its group.
     """
     is_leaf = examples.is_leaf
-    experts = {name: _cross_fit_ridge(part, examples) for name, part in rows.items()}
+    experts = {name: _cross_fit_ridge(part, examples) for name, part in rows}
     scores = np.column_stack(
         [expert.held_out_scores.without_plant[:, 1] for expert in experts.values()]
     )

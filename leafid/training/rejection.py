@@ -67,18 +67,17 @@ def train_leafness(
         weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(groups))),
         groups=[*(picture.group for picture in leaf_pictures), *groups],
     )
-    vectors = {
-        name: np.vstack([training_set.vectors[name][rows], views])
-        for name, views in drawn.items()
-    }
-    if LEAF_MEASURES in vectors:
-        measures = vectors[LEAF_MEASURES]
-        leafness, probabilities = fit_forest(LEAF_MEASURES, measures, examples)
+    # One expert's vectors at a time: those of all take hundreds of megabytes.
+    vectors = (
+        (name, np.vstack([training_set.vectors[name][rows], *drawn.pop(name)]))
+        for name in names
+    )
+    if LEAF_MEASURES in names:
+        leafness, probabilities = fit_forest(*next(vectors), examples)
     else:
-        expert_rows = {
-            name: training_set.prepare_vectors(name, part)
-            for name, part in vectors.items()
-        }
+        expert_rows = (
+            (name, training_set.prepare_vectors(name, part)) for name, part in vectors
+        )
         leafness, probabilities = fit_linear(expert_rows, examples)
     return LeafnessFit(leafness, rows, probabilities[: len(rows)])
 

@@ -56,7 +56,7 @@ def make_two_rows(values):
 
 @pytest.fixture(scope="module")
 def linear_fit():
-    return fit_linear(make_two_rows(ROWS), EXAMPLES)
+    return fit_linear(make_two_rows(ROWS).items(), EXAMPLES)
 
 
 def test_the_forest_answers_as_forests_of_scikit_learn(fit, forests):
@@ -93,7 +93,7 @@ def test_noise_teaches_nothing_of_other_groups():
 
 def test_a_quarter_of_the_leaves_is_lost_at_most():
     noise = np.random.default_rng(3).normal(size=(500, N_COLUMNS))
-    _, probabilities = fit_linear({"first": make_rows(noise)}, EXAMPLES)
+    _, probabilities = fit_linear([("first", make_rows(noise))], EXAMPLES)
     lost = np.mean(probabilities[EXAMPLES.is_leaf] < MIN_LEAF)
     assert lost == pytest.approx(0.25, abs=0.01)
 
@@ -126,7 +126,7 @@ def test_held_out_groups_teach_nothing():
     rows = (centres[groups] + random.normal(size=(500, 200))).astype(np.float16)
     is_leaf = random.random(100)[groups] < 0.5
     examples = LeafExamples(is_leaf, np.ones(500), [str(group) for group in groups])
-    leafness, probabilities = fit_linear({"first": make_rows(rows)}, examples)
+    leafness, probabilities = fit_linear([("first", make_rows(rows))], examples)
     seen = predict_leafness({"first": rows}, leafness)
     assert np.corrcoef(seen, is_leaf)[0, 1] > 0.3
     assert abs(np.corrcoef(probabilities, is_leaf)[0, 1]) < 0.2
