@@ -61,8 +61,8 @@ class TrainingSet:
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by the unaltered picture's weight.
     relative_weights: np.ndarray
-    #: Vectors by the expert's name, and `LEAF_MEASURES`, float16 (n_rows, n_columns),
-    #: mapped to a temporary file where they are many.
+    #: Vectors by name, as in `Features`: float16 (n_rows, n_columns), mapped to a
+    #: temporary file where they are many.
     vectors: Mapping[str, np.ndarray]
     #: The folder that temporary files are written to.
     folder: Path | None = None
