@@ -37,7 +37,7 @@ def put_on_card(
 
     The card has a little noise.
     """
-    share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
+    share = soften(leaf)
     light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
     card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
     return make_image(image * share + card * (1 - share))
@@ -271,7 +271,7 @@ def put_together(
         cell = np.array([number // n_cols * height, number % n_cols * width])
         top, left = cell + random.integers(0, np.array([height, width]) - mask.shape)
         place = np.s_[top : top + mask.shape[0], left : left + mask.shape[1]]
-        share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+        share = soften(mask)
         picture[place] = image * share + picture[place] * (1 - share)
         masks.append(np.zeros(size, bool))
         masks[-1][place] = mask

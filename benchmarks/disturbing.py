@@ -14,6 +14,7 @@ from benchmarks.altering import (
     put_beside_charts,
     put_on_card,
     put_on_paper,
+    soften,
 )
 from leafid.features.compositing import make_image
 from leafid.segmentation.result import Image, Mask, find_bounding_box
@@ -154,7 +155,7 @@ def _take_off(image: Image, mask: Mask) -> np.ndarray:
 
 def _place(image: Image, mask: Mask, sheet: np.ndarray) -> Image:
     """Place the leaf on another sheet, with a soft edge."""
-    share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+    share = soften(mask)
     return make_image(image * share + sheet * (1 - share))
 
 

@@ -104,11 +104,26 @@ def fit_linear(
         Of the examples, each by classifiers that learned without its group.
     """
     is_leaf = examples.is_leaf
-    experts = {name: _cross_fit_ridge(part, examples) for name, part in rows}
+    weights = examples.balanced_weights
+    numbers = examples.folds
+    folds = [
+        Fold(np.flatnonzero(numbers == number), np.where(numbers == number, 0, weights))
+        for number in np.unique(numbers)
+    ]
+    experts = {
+        name: cross_fit(
+            rows=expert_rows,
+            labels=is_leaf.astype(int),
+            weights=weights,
+            folds=Folds(folds, [], []),
+            scored=np.arange(len(weights)),
+            settings=_SETTINGS,
+        )
+        for name, expert_rows in rows
+    }
     scores = np.column_stack(
         [expert.held_out_scores.without_plant[:, 1] for expert in experts.values()]
     )
-    weights = examples.balanced_weights
     factors = fit_logistic(scores, is_leaf, weights, _PENALTY)[:-1]
     logits = scores @ factors
     threshold = min(
@@ -121,20 +136,6 @@ def fit_linear(
         for (name, expert), factor in zip(experts.items(), factors, strict=True)
     }
     return Leafness({}, scorers, calibration), calibrate(logits, calibration)
-
-
-def _cross_fit_ridge(rows: TrainingRows, examples: LeafExamples) -> FittedExpert:
-    weights = examples.balanced_weights
-    parts = [examples.folds == fold for fold in np.unique(examples.folds)]
-    folds = [Fold(np.flatnonzero(part), np.where(part, 0, weights)) for part in parts]
-    return cross_fit(
-        rows=rows,
-        labels=examples.is_leaf.astype(int),
-        weights=weights,
-        folds=Folds(folds, [], []),
-        scored=np.arange(len(weights)),
-        settings=_SETTINGS,
-    )
 
 
 def _make_scorer(expert: FittedExpert, factor: float) -> LinearScorer:

@@ -52,7 +52,7 @@ _LEAST_RED = -4.0
 _MOST_RED = 32.0
 _MOST_CHROMA = 55.0
 # The rim of a coin is searched between these parts of the radius of a circle in it, at
-# so many angles.
+# this number of angles.
 _LEAST_RIM = 0.6
 _MOST_RIM = 2.4
 _N_ANGLES = 360

@@ -67,16 +67,18 @@ def train_leafness(
         weights=np.append(weigh_by_plant(leaf_pictures), np.ones(len(groups))),
         groups=[*(picture.group for picture in leaf_pictures), *groups],
     )
-    # One expert's vectors at a time: those of all take hundreds of megabytes.
-    vectors = (
-        (name, np.vstack([training_set.vectors[name][rows], *drawn.pop(name)]))
-        for name in names
-    )
+
+    def join_vectors(name: str) -> np.ndarray:
+        return np.vstack([training_set.vectors[name][rows], *drawn.pop(name)])
+
     if LEAF_MEASURES in names:
-        leafness, probabilities = fit_forest(*next(vectors), examples)
+        measures = join_vectors(LEAF_MEASURES)
+        leafness, probabilities = fit_forest(LEAF_MEASURES, measures, examples)
     else:
+        # One expert's vectors at a time: those of all take hundreds of megabytes.
         expert_rows = (
-            (name, training_set.prepare_vectors(name, part)) for name, part in vectors
+            (name, training_set.prepare_vectors(name, join_vectors(name)))
+            for name in names
         )
         leafness, probabilities = fit_linear(expert_rows, examples)
     return LeafnessFit(leafness, rows, probabilities[: len(rows)])
